@@ -266,6 +266,18 @@ def emit(rules, row, scr, n, m0, m1, m2, m3, hits, deeds):
 
 
 @inlined
+def landings(occ, owed):
+    """Points that a checker may come to land on in this stage, were nothing in its way."""
+    larger, smaller = owed & 7, owed >> 3 & 7
+    if larger != smaller:
+        return occ >> larger | occ >> smaller | occ >> (larger + smaller)
+    value, reached = owed >> 6 & 7, occ
+    for _ in range(owed >> 9 & 7):
+        reached |= reached >> value
+    return reached
+
+
+@inlined
 def order_matters(rules, row):
     """May the order of the moves decide what is legal or what follows, so that all orders must be tried?"""
     owed = np.int64(row[OWED])
@@ -287,15 +299,12 @@ def order_matters(rules, row):
         enemy = occupied(row, 4)
         if not enemy & (enemy - 1):
             return True  # all on one point: a lock may stand that must be opened
-    lone = lone_points(rules, row)
-    if rules.hit_wins and lone:
-        return True
-    if rules.bound and lone & HOME_MASK:
-        return True
-    if rules.mother and count(row, 4, HEAD) == 1:
-        pips = (owed & 7) + (owed >> 3 & 7) if moves <= 2 else moves * (owed >> 6 & 7)
-        if occ & ((np.int64(1) << min(pips + 2, 25)) - 2):
-            return True  # the opponent's mother may be pinned
+    if rules.hit_wins or rules.bound:
+        lone = lone_points(rules, row) & landings(occ, owed)
+        if (rules.hit_wins and lone) or lone & HOME_MASK:
+            return True  # the game may end with a hit, or a checker be bound
+    if rules.mother and count(row, 4, HEAD) == 1 and count(row, 0, HEAD) <= moves:
+        return ((occ | landings(occ, owed)) & 2) != 0  # the opponent's mother is or may be pinned
     return False
 
 
