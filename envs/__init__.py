@@ -1,0 +1,4 @@
+"""Environments of every game, as other libraries expect them."""
+
+if __name__ != "nardy_rl.envs":
+    raise ImportError("import nardy_rl.envs instead of envs: this folder is the source of a part of nardy_rl")
