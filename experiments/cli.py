@@ -1,0 +1,421 @@
+"""The command `nardy`: each command checks what it was given, calls the module that does the work, prints.
+
+Exit status: 0 done, 1 the answer is no (a case differs, a gate is missed, the doctor found something), 2 bad
+input, with one sentence on standard error. With `--json` standard output holds exactly one JSON object.
+Whatever is heavy is imported inside the commands, so that `nardy --help` is instant.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from nardy_rl.errors import BadOption, BadRun, NardyError, did_you_mean
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DONE, NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+class OneExample(click.Command):
+    """A command whose help ends with an example that can be pasted."""
+
+    def __init__(self, *args: Any, example: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.example = example
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Example"):
+            formatter.write(f"{'':>{formatter.current_indent}}{self.example}\n")
+
+
+class Suggesting(click.Group):
+    """A group that names the nearest command when one does not exist, and lists commands as written below."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            known = self.list_commands(ctx)
+            hint = did_you_mean(args[0], known) or f"; the commands are {', '.join(known)}"
+            raise click.UsageError(f"unknown command {args[0]!r}{hint}")
+        return super().resolve_command(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]
+    """A number within bounds; the message names the option, the value and what it may be."""
+
+    def __init__(self, kind: type, least: float = 0, strictly: bool = False) -> None:
+        self.kind, self.least, self.strictly = kind, least, strictly
+        self.name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        bound = f"{'more than' if self.strictly else 'at least'} {self.least:g}"
+        what = f"a whole number of {bound}" if self.kind is int else f"a number of {bound}"
+        option = param.opts[-1] if param is not None else "the number"
+        try:
+            number = self.kind(value)
+        except ValueError:
+            raise click.UsageError(f"{option} {value} must be {what}") from None
+        if not (number > self.least if self.strictly else number >= self.least) or number == float("inf"):
+            raise click.UsageError(f"{option} {value} must be {what}")
+        return number
+
+
+COUNT = Number(int, 1)
+WHOLE = Number(int, 0)
+TIME = Number(float, 0, strictly=True)
+
+
+def command(example: str) -> Callable[[F], click.Command]:
+    """Register a function of this module as a command, with `--json`."""
+
+    def register(function: F) -> click.Command:
+        name = function.__name__.removesuffix("_command")
+        with_json = click.option(
+            "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
+        )
+        return cli.command(name, cls=OneExample, example=example)(with_json(function))
+
+    return register
+
+
+def _variant(text: str) -> Any:
+    from nardy_rl.variants import parse_variant
+
+    return parse_variant(text)
+
+
+def _emit(data: dict[str, Any]) -> None:
+    from nardy_rl.experiments.screen import emit_json
+
+    emit_json(data)
+
+
+def _print(*things: Any) -> None:
+    from nardy_rl.experiments.screen import result
+
+    result().print(*things)
+
+
+def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"nardy {version('nardy-rl')}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Suggesting,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
+)
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Games of the backgammon and nardy families: exact rules, training by self-play, duels, play.
+
+    VARIANT is a game's id (`nardy variants`), with options as classic:block=sport,koks=true, or a TOML
+    file that defines one. BOT is random, pips, heuristic, pretrained, a policy file, a run folder, pubeval,
+    gnubg, or module:Class, with a depth where it has one: pretrained@1ply.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+# -------------------------------------------------------------------------------------------- games and rules
+
+
+@command("nardy variants")
+def variants(as_json: bool) -> int:
+    """The table of games."""
+    from nardy_rl.variants import SOURCES, VARIANTS
+
+    if as_json:
+        keys = ("id", "name", "native", "family", "source", "checkers", "cube", "status")
+        _emit({"variants": [{k: getattr(v, k) for k in keys} for v in VARIANTS.values()]})
+        return DONE
+    from nardy_rl.experiments.screen import table
+
+    rows = [(v.id, v.name, v.native, v.family, SOURCES[v.source], v.status) for v in VARIANTS.values()]
+    _print(table(["id", "name", "in the source", "family", "source", "status"], rows))
+    return DONE
+
+
+@command("nardy rules classic:block=sport")
+@click.argument("variant")
+def rules(variant: str, as_json: bool) -> int:
+    """The whole rules of one game.
+
+    With its options and their defaults, and its source.
+    """
+    from nardy_rl.experiments.rules_text import options_table, rules_text
+    from nardy_rl.variants import SOURCES, variant_text
+
+    game = _variant(variant)
+    text = rules_text(game)
+    if as_json:
+        _emit(
+            {"id": game.id, "variant": variant_text(game), "name": game.name, "source": game.source,
+             "source_name": SOURCES[game.source], "options": options_table(game), "text": text}
+        )  # fmt: skip
+    else:
+        click.echo(text, nl=False)
+    return DONE
+
+
+@command("nardy perft backgammon --depth 2 --divide")
+@click.argument("variant")
+@click.option("--depth", type=WHOLE, required=True, help="How many plays deep to count.")
+@click.option("--divide", is_flag=True, help="Show the count of every first play.")
+@click.option("--seed", type=WHOLE, default=1, show_default=True, help="For starts that are drawn at random.")
+def perft(variant: str, depth: int, divide: bool, seed: int, as_json: bool) -> int:
+    """Count plays by depth.
+
+    From the start, over all 21 rolls; depth counts plays. `unique` counts distinct states.
+    """
+    raise NotImplementedError
+
+
+@command("nardy check cases/backgammon.jsonl")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+def check(files: tuple[str, ...], as_json: bool) -> int:
+    """Compare the rules with case files.
+
+    Reads the files (their format: docs/cases.md), recomputes every play, reports every difference.
+    """
+    raise NotImplementedError
+
+
+# ----------------------------------------------------------------------------------------- training and duels
+
+
+@command("nardy train backgammon --minutes 5")
+@click.argument("variant", required=False)
+@click.option("--minutes", type=TIME, help="Stop after this long; compilation is not counted.")
+@click.option("--games", type=COUNT, help="Stop after this many games of self-play.")
+@click.option("--seed", type=WHOLE, help="The same seed and one thread give the same policy, bit for bit.")
+@click.option("--threads", type=COUNT, help="Threads that play; all cores by default.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run's folder; must not exist."
+)
+@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="A TOML file with settings.")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated.")
+@click.option("--init", metavar="POLICY", help="Start from a policy: a file, a run folder, or pretrained.")
+@click.option(
+    "--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with an interrupted run."
+)
+def train(variant: str | None, sets: tuple[str, ...], as_json: bool, **given: Any) -> int:
+    """Train a player by self-play.
+
+    Shows its progress and ends with a table against the baselines.
+
+    With both --minutes and --games, whichever comes first ends the run. Ctrl-C saves and says how to go on.
+    """
+    from nardy_rl.experiments import training
+    from nardy_rl.experiments.screen import duel_table, messages, result
+
+    resume, config_file = given.pop("resume"), given.pop("config")
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if resume is not None:
+        if variant is not None or chosen or sets or config_file:
+            raise BadRun(
+                f"--resume {resume} goes on with that run as it was configured: give nothing else with it"
+            )
+        config = None
+    else:
+        if variant is None:
+            raise click.UsageError("train needs a VARIANT, as in  nardy train backgammon --minutes 5")
+        _variant(variant)
+        config = training.config_from(config_file, sets, variant=variant, **chosen)
+    report = training.train(config, resume=resume, console=messages() if as_json else result())
+    if as_json:
+        _emit(report)
+        return DONE
+    if report["results"]:
+        _print(duel_table(report["results"]))
+    speed = f"{report['games_per_s']:,.0f} games/s"
+    _print(f"\n{report['games']:,} games in {report['minutes']:.1f} minutes ({speed})")
+    _print(f"run     {report['run']}\npolicy  {report['policy']}")
+    return DONE
+
+
+@command("nardy evaluate backgammon --a pretrained --b heuristic --games 2000")
+@click.argument("variant")
+@click.option("--a", "bot_a", required=True, metavar="BOT", help="The bot whose points are counted.")
+@click.option("--b", "bot_b", required=True, metavar="BOT", help="Its opponent.")
+@click.option(
+    "--games", type=COUNT, default=1000, show_default=True, help="Games to play, two with the same dice."
+)
+@click.option("--seed", type=WHOLE, default=1, show_default=True, help="Of the dice.")
+@click.option(
+    "--threads", type=COUNT, help="Threads that play; all cores by default. The result is the same."
+)
+@click.option(
+    "--luck", default="auto", show_default=True, metavar="BOT|auto|none",
+    help="Whose values adjust for luck: auto takes the shipped policy where there is one.",
+)  # fmt: skip
+@click.option("--at-least", type=float, metavar="PPG", help="A gate: exit 1 if a scores fewer points a game.")
+def evaluate(
+    variant: str, bot_a: str, bot_b: str, games: int, seed: int, threads: int | None, luck: str,
+    at_least: float | None, as_json: bool,
+) -> int:  # fmt: skip
+    """A duel of two bots.
+
+    Pairs of games with the same dice and swapped seats; adjusted for luck where chance is a plain throw.
+    """
+    from nardy_rl.agents import load_bot
+    from nardy_rl.experiments.duel import duel
+    from nardy_rl.experiments.screen import duel_table, messages, progress, warm_up
+
+    game = _variant(variant)
+    sys.path.append(os.getcwd())  # where a user's own module:Class is
+    a, b = load_bot(game, bot_a), load_bot(game, bot_b)
+    judge: Any = {"auto": None, "none": "none"}[luck] if luck in ("auto", "none") else load_bot(game, luck)
+    if not (judge is None or judge == "none" or hasattr(judge, "roll_values")):
+        raise BadOption(
+            f"--luck {luck} has no values of positions to adjust with: take pretrained, pips or none"
+        )
+    warm_up(messages(), game)
+    with progress(messages(), "games") as report:
+        played = duel(game, a, b, games, seed, threads, judge, progress=report)
+    data = played.as_dict()
+    passed = at_least is None or played.ppg >= at_least
+    if as_json:
+        _emit(data | ({} if at_least is None else {"at_least": at_least, "passed": passed}))
+        return DONE if passed else NO
+    _print(duel_table([data]))
+    adjusted = f"adjusted for luck by {played.adjusted_by}" if played.adjusted_by else "not adjusted for luck"
+    _print(f"\n{played.variant}, seed {seed}, {adjusted}; ± is one standard error")
+    for note in played.notes:
+        _print(note)
+    if at_least is not None:
+        _print(f"{'passed' if passed else 'MISSED'}: at least {at_least:+g} points a game")
+    return DONE if passed else NO
+
+
+@command("nardy bench engine --variant backgammon --seconds 2")
+@click.argument("what", metavar="engine|train|env|search")
+@click.option(
+    "--variant", "names", multiple=True, metavar="VARIANT", help="A game to measure; may be repeated."
+)
+@click.option("--peers", is_flag=True, help="Measure the installed rivals in the same run.")
+@click.option("--seconds", type=TIME, default=2.0, show_default=True, help="CPU seconds of a round.")
+def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_json: bool) -> int:
+    """Measure speed.
+
+    Results are asserted equal first, then timed in alternating rounds.
+    """
+    raise NotImplementedError
+
+
+# -------------------------------------------------------------------------------------------- play and doctor
+
+
+@command("nardy play backgammon --bot heuristic")
+@click.argument("variant")
+@click.option("--bot", default=None, metavar="BOT", help="Your opponent; by default the best one shipped.")
+@click.option("--seed", type=WHOLE, help="Of the dice; a random one by default.")
+@click.option(
+    "--seat", type=click.Choice(["0", "1"]), default="0", show_default=True, help="Your player number."
+)
+def play(variant: str, bot: str | None, seed: int | None, seat: str, as_json: bool) -> int:
+    """Play against a bot in the terminal.
+
+    Type ? for your plays, help for the commands.
+    """
+    from nardy_rl.experiments.play import play_game
+
+    report = play_game(_variant(variant), bot, seed, int(seat), to_stderr=as_json)
+    if as_json:
+        _emit(report)
+    return DONE
+
+
+@command("nardy doctor")
+def doctor(as_json: bool) -> int:
+    """Look over the installation.
+
+    Versions, optional parts, kernels, policies, a game of every variant.
+    """
+    from nardy_rl.experiments.doctor import examine
+    from nardy_rl.experiments.screen import messages, table
+
+    with messages().status("looking (the first time the rules are compiled, up to a minute)..."):
+        checks = examine()
+    ok = all(check["ok"] or not check["needed"] for check in checks)
+    if as_json:
+        _emit({"ok": ok, "checks": checks})
+    else:
+        marks = {(True, True): "ok", (True, False): "ok", (False, True): "FAILED", (False, False): "missing"}
+        _print(
+            table(["", "what", ""], [(marks[c["ok"], c["needed"]], c["name"], c["detail"]) for c in checks])
+        )
+        _print("\nEverything needed works." if ok else "\nSomething needed does not work: see FAILED above.")
+    return DONE if ok else NO
+
+
+# ------------------------------------------------------------------------------------------------------- main
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit status; nothing a user gets wrong ends in a traceback."""
+    try:
+        status = cli.main(
+            args=None if arguments is None else list(arguments), prog_name="nardy", standalone_mode=False
+        )
+    except click.exceptions.Abort:
+        return _say("interrupted", INTERRUPTED)
+    except click.ClickException as error:
+        return _say(_sentence(error), BAD_INPUT)
+    except NardyError as error:
+        return _say(str(error), BAD_INPUT)
+    except KeyboardInterrupt:
+        return _say("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output, `head` say, has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _say(f"cannot use {str(error.filename)!r}: {error.strerror}", BAD_INPUT)
+    return status if isinstance(status, int) else DONE
+
+
+def _sentence(error: click.ClickException) -> str:
+    """Click's complaint as one sentence with a remedy."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    command = ctx.command_path if ctx else "nardy"
+    hint = ""
+    if isinstance(error, click.NoSuchOption):
+        hint = did_you_mean(error.option_name, [o for p in ctx.command.params for o in p.opts] if ctx else [])
+        text = f"unknown option {error.option_name} of {command}"
+    else:
+        text = " ".join(error.format_message().split()).rstrip(".")
+        text = text[:1].lower() + text[1:]
+    return text + (hint or ("" if ";" in text else f"; see  {command} --help"))
+
+
+def _say(sentence: str, status: int) -> int:
+    click.echo(f"nardy: {sentence}", err=True)
+    return status
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

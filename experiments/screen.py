@@ -1,0 +1,112 @@
+"""What the commands show: messages on standard error, the result on standard output, as tables or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from nardy_rl.variant import Variant
+
+
+def messages() -> Console:
+    """The console for everything that is not the result: progress, remarks."""
+    return Console(stderr=True, highlight=False)
+
+
+def result() -> Console:
+    """The console for the result; wide enough for its tables when it is no terminal."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+
+
+def emit_json(data: Mapping[str, Any]) -> None:
+    """Print one JSON object on standard output; NumPy's numbers and arrays become plain, NaN becomes null."""
+    print(json.dumps(_plain(data), ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    return value
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> Table:
+    """A table; columns whose name begins with `>` are aligned to the right. Cells are plain text, not markup.
+
+    On a narrow screen text wraps; numbers and the first column never do.
+    """
+    made = Table(title=title or None, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, name in enumerate(columns):
+        number = name.startswith(">")
+        made.add_column(
+            name.lstrip(">"), justify="right" if number else "left", no_wrap=number or i == 0, overflow="fold"
+        )
+    for row in rows:
+        made.add_row(*(escape(str(cell)) for cell in row))
+    return made
+
+
+def points(value: float | None, error: float | None = None) -> str:
+    """Points a game with their standard error: `+0.412 ± 0.010`."""
+    if value is None or value != value:
+        return "–"
+    return f"{value:+.3f}" + (f" ± {error:.3f}" if error is not None and error == error else "")
+
+
+def duel_table(results: Sequence[Mapping[str, Any]], title: str = "") -> Table:
+    """Results of duels (COMMANDS keys of `evaluate`) as one table, a row each."""
+    columns = ["bot", "against", ">points a game", ">raw", ">wins", ">games", ">games/s"]
+    rows = []
+    for r in results:
+        share = f"{r['wins'] / r['games']:.1%}" if r["games"] else "–"
+        unfinished = f" ({r['unfinished']} unfinished)" if r.get("unfinished") else ""
+        rows.append(
+            [r["a"], r["b"], points(r["ppg"], r["se"]), points(r["ppg_raw"], r["se_raw"]), share,
+             f"{r['games']:,}{unfinished}", f"{r['games_per_s']:,.0f}"]
+        )  # fmt: skip
+    return table(columns, rows, title)
+
+
+@contextmanager
+def progress(console: Console, what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar while something is counted; yields the function to call with (done, in all)."""
+    bar = Progress(
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f} " + what), BarColumn(), TimeRemainingColumn(),
+        console=console, transient=True, disable=not console.is_terminal,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task(what, total=1)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def kernels_are_compiled() -> bool:
+    """Has an earlier run left compiled kernels of this version on the disk?"""
+    from nardy_rl import jit
+
+    folder = Path(jit.CACHE_FOLDER)
+    return folder.is_dir() and any(folder.rglob("*.nbi"))
+
+
+def warm_up(console: Console, variant: Variant) -> None:
+    """Load the rules' kernels; the first time they are compiled, which takes a while: then say so."""
+    from nardy_rl.position import Position
+
+    quiet = kernels_are_compiled()
+    with nullcontext() if quiet else console.status("compiling the rules (once; up to a minute)..."):
+        Position.opening(variant, seed=1).plays()
