@@ -1,0 +1,69 @@
+"""Exact rules of 25 backgammon and nardy games, at speed, for players, programs and learners.
+
+The public surface: `Variant`, `VARIANTS`, `parse_variant`, `with_options`, `Position`, `nardy_rl.batch.plays`
+for many positions at once, and the errors of `nardy_rl.errors`. Everything else may change. Kernels are
+loaded when they are first needed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any
+
+from nardy_rl.errors import (
+    BadBot,
+    BadOption,
+    BadPolicy,
+    BadPosition,
+    BadRun,
+    IllegalPlay,
+    MissingExtra,
+    NardyError,
+    UnknownVariant,
+)
+
+if TYPE_CHECKING:
+    from nardy_rl.options import with_options as with_options
+    from nardy_rl.position import Position as Position
+    from nardy_rl.variant import Variant as Variant
+    from nardy_rl.variants import VARIANTS as VARIANTS
+    from nardy_rl.variants import parse_variant as parse_variant
+
+try:
+    __version__ = metadata.version("nardy-rl")
+except metadata.PackageNotFoundError:  # the sources, not installed
+    __version__ = "0+unknown"
+
+_LAZY = {
+    "Position": "nardy_rl.position",
+    "VARIANTS": "nardy_rl.variants",
+    "Variant": "nardy_rl.variant",
+    "parse_variant": "nardy_rl.variants",
+    "with_options": "nardy_rl.options",
+}
+
+__all__ = [
+    "VARIANTS",
+    "BadBot",
+    "BadOption",
+    "BadPolicy",
+    "BadPosition",
+    "BadRun",
+    "IllegalPlay",
+    "MissingExtra",
+    "NardyError",
+    "Position",
+    "UnknownVariant",
+    "Variant",
+    "__version__",
+    "parse_variant",
+    "with_options",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'nardy_rl' has no attribute {name!r}")

@@ -1,7 +1,7 @@
 """Many positions at once: the public `plays`, and the kernel under it for those who bring their own memory.
 
-    afterstates, first = plays("backgammon", states, dice)
-    afterstates[first[i] : first[i + 1]]      # every legal play of states[i] with dice[i]
+afterstates, first = plays("backgammon", states, dice)
+afterstates[first[i] : first[i + 1]]      # every legal play of states[i] with dice[i]
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def own_scratch() -> Scratch:
 
 @kernel
 def throw_all(rules, states, dice):
-    """Throw dice[i] in each of states uint32[N, 16] that owes nothing, in place; dice int64[N, 2] from 1 to 6."""
+    """Throw dice[i] where states[i] owes nothing, in place. states uint32[N, 16], dice int64[N, 2]."""
     for i in range(len(states)):
         if not np.int64(states[i, OWED]):
             throw(rules, states[i], dice[i, 0], dice[i, 1])
@@ -47,9 +47,10 @@ def throw_all(rules, states, dice):
 def plays_into(rules, states, scr, out, first, done):
     """Plays of states uint32[N, 16] that all owe a stage, one after the other into out uint32[M, 16].
 
-    Starts at state number `done`, whose plays go to out[first[done]:], and fills first int64[N + 1] on the way.
-    Stops before a state whose plays have no room; returns how many states are done. Call again from there with a
-    larger `out` that keeps out[:first[done]]. An `out` with MAX_PLAYS free rows always has room for one more state.
+    Starts at state number `done`, whose plays go to out[first[done]:], and fills first int64[N + 1] on the
+    way. Stops before a state whose plays have no room; returns how many states are done. Call again from
+    there with a larger `out` that keeps out[:first[done]]. An `out` with MAX_PLAYS free rows always has room
+    for one more state.
     """
     at = first[done]
     while done < len(states):
@@ -93,13 +94,14 @@ def plays(
 ) -> tuple[States, NDArray[np.int64]]:
     """Every distinct legal play of many positions (rules page, sections 2 to 6).
 
-    variant: a Variant or its text, such as `classic:block=sport`. states: uint32[N, 16]. dice: whole numbers [N, 2]
-    from 1 to 6, thrown where a state owes nothing and left aside where it still owes part of an earlier throw; None
-    if every state owes something. Returns `afterstates` uint32[M, 16] and `first` int64[N + 1]: the plays of state
-    i are afterstates[first[i]:first[i + 1]], at least one (the pass). Each afterstate is in the view of the player
-    who acts next, or is finished in the view of the winner. The states themselves are not changed and the order of
-    the plays is always the same. Raises BadPosition for arrays of another shape or type, wrong dice, a finished
-    state, and without dice for a state that owes nothing. The words of a state are not examined further.
+    variant: a Variant or its text, such as `classic:block=sport`. states: uint32[N, 16]. dice: whole numbers
+    [N, 2] from 1 to 6, thrown where a state owes nothing and left aside where it still owes part of an
+    earlier throw; None if every state owes something. Returns `afterstates` uint32[M, 16] and `first` int64[N
+    + 1]: the plays of state i are afterstates[first[i]:first[i + 1]], at least one (the pass). Each
+    afterstate is in the view of the player who acts next, or is finished in the view of the winner. The
+    states themselves are not changed and the order of the plays is always the same. Raises BadPosition for
+    arrays of another shape or type, wrong dice, a finished state, and without dice for a state that owes
+    nothing. The words of a state are not examined further.
     """
     if isinstance(variant, str):
         from nardy_rl.variants import parse_variant
