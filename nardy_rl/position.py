@@ -219,7 +219,7 @@ def _check_throw(variant: Variant, row: State) -> None:
 
 
 def _check_context(variant: Variant, row: State) -> None:
-    turn, owed, throws = int(row[TURN]), int(row[OWED]), int(row[THROWS])
+    turn, owed = int(row[TURN]), int(row[OWED])
     idle = turn >> IDLE_SHIFT & 3
     heads = (turn >> HEAD_SHIFT & 15, turn >> HEAD_SHIFT_THEIRS & 15)
     completing = (turn & PLAYER) != turn >> 1 & 1
@@ -241,9 +241,6 @@ def _check_context(variant: Variant, row: State) -> None:
         raise BadPosition("thrower and player differ, but nothing is handed")
     if idle > 1:
         raise BadPosition(f"idle={idle}: after two empty hand-overs the throw is over")
-    mine = throws & 0xFFFF if not completing else throws >> 16
-    if owed and not mine:
-        raise BadPosition(f"player {turn >> 1 & 1} has dice, but throws says that he has made no throw")
 
 
 def _check_ending(variant: Variant, row: State, counts: NDArray[np.int8]) -> None:
