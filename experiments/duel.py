@@ -228,7 +228,7 @@ def _luck(
 
 
 def _play_batch(shared: _Table, first_game: int, size: int, lock: threading.Lock) -> tuple[Any, Any, int]:
-    """`size` games from number first_game on: points and luck of a, f64[size] each, and how many unfinished."""
+    """`size` games from number first_game on: points and luck of a, f64[size] each, and the unfinished."""
     rules, evaluator = shared.rules, shared.evaluator
     games = np.arange(first_game, first_game + size)
     rows, bases, lots = blank_rows(size), np.zeros(size, np.uint64), np.zeros(size, np.uint64)
