@@ -1,0 +1,169 @@
+"""Our plays against those of other engines, position by position.
+
+    python -m nardy_rl.experiments.compare --positions 200000 --seed 1
+
+compares every legal play of that many backgammon positions, each with a roll, with gnubg's (needs the extra
+`gnubg`). Half of the positions come from games of random play, half are put together at random. It prints one
+JSON object: `compared`, `different` and `game_ending`, the positions where we know more plays than gnubg
+because they end the game (docs/rules.md, section 2.5: gnubg insists on the most dice even then); exit status
+1 if any is different.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy_rl.batch import States, plays
+from nardy_rl.board import OUTCOME, OWED, TURN, WORDS, pack, unpack
+from nardy_rl.position import Position
+from nardy_rl.variant import Variant
+from nardy_rl.variants import VARIANTS, parse_variant
+
+_CHUNK = 4096
+_SIDE_BY_SIDE = 64
+
+Dice = NDArray[np.int64]
+Progress = Callable[[int], None]
+
+
+def random_rolls(rng: np.random.Generator, n: int) -> Dice:
+    """Dice int64[n, 2], the larger first."""
+    return -np.sort(-rng.integers(1, 7, size=(n, 2)), axis=1)
+
+
+def random_decisions(variant: Variant | str, n: int, seed: int) -> States:
+    """States uint32[n, 16] that owe a stage, from games in which every play is drawn at random."""
+    if isinstance(variant, str):
+        variant = parse_variant(variant)
+    rng = np.random.default_rng(seed)
+    games = min(_SIDE_BY_SIDE, n)
+    states = np.stack([Position.opening(variant, seed, game).state for game in range(games)])
+    fresh, found, number = games, [], 0
+    while number < n:
+        found.append(states.copy())
+        number += games
+        after, first = plays(variant, states)
+        states = after[first[:-1] + (rng.random(games) * np.diff(first)).astype(np.int64)]
+        for i in np.flatnonzero(states[:, OUTCOME]):
+            states[i] = Position.opening(variant, seed, fresh).state
+            fresh += 1
+        waiting = np.flatnonzero(states[:, OWED] == 0)
+        rolls = random_rolls(rng, len(waiting))
+        for i, (die1, die2) in zip(waiting, rolls, strict=True):
+            states[i] = Position._trusted(variant, states[i].copy()).throw(die1, die2).state
+    return np.concatenate(found)[:n]
+
+
+def random_boards(n: int, seed: int) -> NDArray[np.int8]:
+    """Boards int8[n, 2, 26] of backgammon put together at random: no game need lead to them."""
+    rng = np.random.default_rng(seed)
+    boards = np.zeros((n, 2, 26), np.int8)
+    for board in boards:
+        share = rng.random()
+        mine = rng.random(24) < share
+        for side, own in ((0, mine), (1, ~mine[::-1])):
+            reach = rng.choice([6, 6, 12, 24])  # how far back the rearmost checkers may stand
+            points = 1 + np.flatnonzero(own & (np.arange(24) < reach))
+            places = np.append(rng.permutation(points)[: rng.integers(1, 9)], [25] * (rng.random() < 0.2))
+            off = rng.integers(0, 15) if reach <= 6 else 0
+            if not len(places):
+                places = np.array([25])
+            board[side, 0] = off
+            np.add.at(board[side], rng.choice(places, size=15 - off).astype(np.int64), 1)
+    return boards
+
+
+def states_of_boards(boards: NDArray[np.int8]) -> States:
+    """States uint32[N, 16] before a throw of boards [N, 2, 26] in the view of the player who throws."""
+    states = np.zeros((len(boards), WORDS), np.uint32)
+    for state, board in zip(states, boards, strict=True):
+        state[0:4], state[4:8] = pack(board[0]), pack(board[1])
+    return states
+
+
+def _own_plays(states: States, dice: Dice) -> list[set[bytes]]:
+    """For each position our plays, each as the bytes of the board int8[2, 26] in the view of the mover."""
+    after, first = plays(VARIANTS["backgammon"], states, dice)
+    sides = np.stack([unpack(after[:, 0:4]), unpack(after[:, 4:8])], axis=1)
+    turned = np.repeat(states[:, TURN] & 1, np.diff(first)) != after[:, TURN] & 1
+    sides[turned] = sides[turned][:, ::-1]
+    return [{board.tobytes() for board in sides[a:b]} for a, b in zip(first, first[1:], strict=False)]
+
+
+def compare_gnubg(positions: int, seed: int, progress: Progress | None = None) -> dict[str, Any]:
+    """Compare all plays of many backgammon positions with gnubg's.
+
+    Returns `compared`; `different`, the positions with another set of plays; `game_ending`, those that differ
+    only by our further plays that end the game (not counted as different); `afterstates`, our plays in all;
+    `examples`, up to five positions that differ, as text. `progress` is called with the number of positions
+    done. Raises MissingExtra without gnubg-nn.
+    """
+    from nardy_rl.experiments.peers import gnubg_afterstates
+
+    half = positions // 2
+    played = random_decisions("backgammon", positions - half, seed)
+    dice = np.concatenate(
+        [
+            np.stack([played[:, OWED] & 7, played[:, OWED] >> 3 & 7], axis=1).astype(np.int64),
+            random_rolls(np.random.default_rng([seed, 1]), half),
+        ]
+    )
+    played[:, OWED] = 0
+    states = np.concatenate([played, states_of_boards(random_boards(half, seed))])
+    result: dict[str, Any] = {
+        "compared": 0,
+        "different": 0,
+        "game_ending": 0,
+        "afterstates": 0,
+        "examples": [],
+    }
+    for a in range(0, positions, _CHUNK):
+        chunk, rolls = states[a : a + _CHUNK], dice[a : a + _CHUNK]
+        boards = np.stack([unpack(chunk[:, 0:4]), unpack(chunk[:, 4:8])], axis=1)
+        for state, board, (die1, die2), ours in zip(
+            chunk, boards, rolls, _own_plays(chunk, rolls), strict=True
+        ):
+            theirs = {np.array(pair, np.int8).tobytes() for pair in gnubg_afterstates(board, die1, die2)}
+            result["compared"] += 1
+            result["afterstates"] += len(ours)
+            if ours == theirs:
+                continue
+            if theirs < ours and all(
+                after[0] == 15 for after in ours - theirs
+            ):  # all men of the mover are off
+                result["game_ending"] += 1
+                continue
+            result["different"] += 1
+            if len(result["examples"]) < 5:
+                position = Position(VARIANTS["backgammon"], state)
+                result["examples"].append(f"{position.text} roll {die1}-{die2}")
+        if progress is not None:
+            progress(result["compared"])
+    return result
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line of this module."""
+    parser = argparse.ArgumentParser(
+        prog="python -m nardy_rl.experiments.compare",
+        description="Compare our plays of random backgammon positions with gnubg's.",
+    )
+    parser.add_argument("--positions", type=int, default=200_000, help="how many (default 200,000)")
+    parser.add_argument("--seed", type=int, default=1, help="default 1")
+    given = parser.parse_args(arguments)
+    if given.positions < 1 or given.seed < 0:
+        parser.error("--positions must be at least 1 and --seed not negative")
+    result = compare_gnubg(given.positions, given.seed, lambda n: print(f"{n:,}", end=" ", file=sys.stderr))
+    print(json.dumps(result))
+    return 1 if result["different"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
