@@ -38,6 +38,13 @@ FAR_MASK = 0x3F80000  # points 19..24 and the bar
 
 
 @inlined
+def copy_into(out, source):
+    """out = source, element by element: it compiles in a tenth of the time that a slice assignment takes."""
+    for i in range(out.shape[0]):
+        out[i] = source[i]
+
+
+@inlined
 def occupied(row, side):
     """Points and bar where side (0 mine, 4 theirs) has a checker, as a mask; off is not counted."""
     return (np.int64(row[side]) | np.int64(row[side + 1]) | np.int64(row[side + 2]) | np.int64(row[side + 3])) & ON_BOARD

@@ -32,6 +32,7 @@ from nardy_rl.board import (
     TURN,
     WORDS,
     across,
+    copy_into,
     count,
     hit_planes,
     made,
@@ -94,6 +95,10 @@ class Scratch(NamedTuple):
     table: np.ndarray  # int64[_TABLE, 2]       hash table: stamp and node
     stamp: np.ndarray  # int64[1]
     more: np.ndarray  # uint32[6, MAX_PLAYS, 16] plays of later stages (full_move=whole)
+    made: np.ndarray  # int64[6, MAX_PLAYS]     moves made on the way to them
+    size: np.ndarray  # int64[6]                how many they are
+    at: np.ndarray  # int64[6]                  how many of them are done
+    longest: np.ndarray  # int64[MAX_PLAYS]     most moves from each play of the first stage
     sizes: np.ndarray  # int64[5]               nodes on each level
     seen: np.ndarray  # int64[26]               second sources by first source, for two dice
     stack: np.ndarray  # int64[5, 7]            planes, sources left, hits, head allowance by depth, for doubles
@@ -108,6 +113,10 @@ def scratch() -> Scratch:
         table=np.zeros((_TABLE, 2), np.int64),
         stamp=np.zeros(1, np.int64),
         more=np.empty((6, MAX_PLAYS, WORDS), np.uint32),
+        made=np.empty((6, MAX_PLAYS), np.int64),
+        size=np.zeros(6, np.int64),
+        at=np.zeros(6, np.int64),
+        longest=np.empty(MAX_PLAYS, np.int64),
         sizes=np.zeros(5, np.int64),
         seen=np.zeros(26, np.int64),
         stack=np.zeros((5, 7), np.int64),
@@ -346,7 +355,8 @@ def two_dice_plays(rules, row, scr, larger, smaller):
     allowance = head_allowance(rules, row)
     checked = rules.block != NO_BLOCK
     seen = scr.seen
-    seen[:] = 0
+    for point in range(26):
+        seen[point] = 0
     chains = np.int64(0)
     for larger_first in (True, False):
         die, other = (larger, smaller) if larger_first else (smaller, larger)
@@ -647,7 +657,8 @@ def free_plays(rules, row, scr):
     root = scr.nodes[0, 0]
     for k in range(4):
         root[k] = np.int64(row[k])
-    root[4:] = 0
+    for k in range(_HITS, _NODE_WORDS):
+        root[k] = 0
     sizes = scr.sizes
     sizes[0] = 1
     for level in range(moves):
@@ -728,37 +739,41 @@ def goes_on(row, after):
 
 
 @inner
-def most_moves(rules, row, scr, depth):
-    """The most checker moves the player can make in all stages from here (full_move=whole)."""
-    n = stage_plays(rules, row, scr)
-    best = np.int64(0)
-    kept = 0
-    for i in range(n):
-        best = max(best, scr.deeds[i] & MOVES_MASK)
-        if goes_on(row, scr.plays[i]):
-            scr.more[depth, kept] = scr.plays[i]
-            kept += 1
-    first = np.int64(row[OWED]) >> 9 & 7
-    for i in range(kept):
-        best = max(best, first + most_moves(rules, scr.more[depth, i], scr, depth + 1))
-    return best
-
-
-@inner
 def longest_wholes(rules, row, scr, n):
-    """Keep, of the n plays of a stage, those from which the most moves of the progression can be made."""
-    longest = np.empty(n, np.int64)
+    """Keep, of the n plays of a stage, those from which the most moves of the progression can be made.
+
+    Walks the stages that the player goes on with depth first; `scr.more[d]` holds the plays at depth d, of which
+    `made` moves were made on the way to each, and `origin` is the play of the first stage that is being followed.
+    """
+    more = scr.more
+    size, at, made, longest = scr.size, scr.at, scr.made, scr.longest
     for i in range(n):
-        scr.more[0, i] = scr.plays[i]
-        longest[i] = scr.deeds[i] & MOVES_MASK
+        copy_into(more[0, i], scr.plays[i])
+        made[0, i] = scr.deeds[i] & MOVES_MASK
+        longest[i] = 0
+    size[0], at[0] = n, 0
+    depth = 0
+    while depth >= 0:
+        if at[depth] == size[depth]:
+            depth -= 1
+            continue
+        i = at[depth]
+        at[depth] += 1
+        longest[at[0] - 1] = max(longest[at[0] - 1], made[depth, i])
+        after = more[depth, i]
+        if goes_on(row, after) and depth < 5:
+            found = stage_plays(rules, after, scr)
+            depth += 1
+            size[depth], at[depth] = found, 0
+            for k in range(found):
+                copy_into(more[depth, k], scr.plays[k])
+                made[depth, k] = made[depth - 1, i] + (scr.deeds[k] & MOVES_MASK)
+    most, kept = np.int64(0), 0
     for i in range(n):
-        if goes_on(row, scr.more[0, i]):
-            longest[i] += most_moves(rules, scr.more[0, i], scr, np.int64(1))
-    most = longest.max()
-    kept = 0
+        most = max(most, longest[i])
     for i in range(n):
-        if longest[i] == most or is_over(scr.more[0, i]):
-            scr.plays[kept] = scr.more[0, i]
+        if longest[i] == most or is_over(more[0, i]):
+            copy_into(scr.plays[kept], more[0, i])
             kept += 1
     return kept
 

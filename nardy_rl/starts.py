@@ -35,7 +35,8 @@ def start_of(variant: Variant) -> Start:
 def _random_layout(rng, smallest, counts):
     """One random layout into counts int64[26] (rules page, randgammon): k points of k different pairs {D, 25 - D}."""
     while True:
-        counts[:] = 0
+        for point in range(26):
+            counts[point] = 0
         k = below(rng, 7) + 4 if smallest == 1 else below(rng, 5) + 3
         pairs = np.arange(1, 13)
         for i in range(k):  # a random choice of k pairs, one point of each
@@ -68,7 +69,8 @@ def _random_layout(rng, smallest, counts):
 @kernel
 def begin(rules, start, rng, row):
     """Set up a new game in `row`: layout, starter and his first throw. rng: uint64[1], changed in place."""
-    row[:] = 0
+    for k in range(WORDS):
+        row[k] = 0
     starter, die1, die2 = opening_roll(rules, rng)
     standard = start.sides - 1 if start.sides else below(rng, 2)  # the player who has the standard side
     for k in range(4):

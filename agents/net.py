@@ -1,0 +1,216 @@
+"""The value net in Numba: sparse first layer, ReLU layers, sigmoid outputs; evaluation of states and of all plays.
+
+The outputs are cumulative probabilities for the player who acts next. With winning scores s1 < s2 < ... they are,
+in this order, P(win at least s1), P(win at least s2), ..., then - if the game can be drawn - P(lose at least s1),
+then P(lose at least s2), .... In backgammon: win, win gammon, win backgammon, lose gammon, lose backgammon. The value
+of a state, in points, is linear in them (`Outputs.points`, `Outputs.constant`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nardy_rl.board import OUTCOME, PLAYER, TURN, copy_into
+from nardy_rl.dice import ROLLS
+from nardy_rl.encoding import MAX_ACTIVE, Encoding, encode_into
+from nardy_rl.jit import inlined, inner, kernel
+from nardy_rl.plays import plays
+from nardy_rl.results import DRAW, OUTCOMES, can_draw, score_levels, score_table
+from nardy_rl.turns import is_over, owes, throw
+from nardy_rl.variant import Variant
+
+
+class Outputs(NamedTuple):
+    """What the outputs of a game's net mean."""
+
+    points: np.ndarray  # float32[K]: points each output is worth
+    constant: float  # value = constant + outputs . points
+    exact: np.ndarray  # float32[35, K]: the outputs of a finished game by outcome code, for the winner
+    scores: np.ndarray  # float32[35]: points of the winner by outcome code
+    flip_from: np.ndarray  # int64[K]: which output becomes output k in the other player's view
+    draws: int  # 0: the first output of the other view is 1 - the first of mine
+
+
+def outputs_of(variant: Variant) -> Outputs:
+    """The outputs of a variant's net, from its score table alone."""
+    levels, draws = score_levels(variant), can_draw(variant)
+    table = score_table(variant)
+    wins = len(levels)
+    loses = levels if draws else levels[1:]
+    size = wins + len(loses)
+    steps = np.diff((0, *levels)).astype(np.float32)
+    points = np.zeros(size, np.float32)
+    points[:wins] = steps
+    points[wins:] = -steps if draws else -steps[1:]
+    constant = 0.0
+    if not draws:  # s1 * P(win) - s1 * (1 - P(win))
+        points[0] = 2 * levels[0]
+        constant = -float(levels[0])
+    exact = np.zeros((OUTCOMES, size), np.float32)
+    for code in range(OUTCOMES):
+        if code != DRAW:
+            exact[code, :wins] = table[code] >= np.array(levels)
+    flip = list(range(wins, size)) + list(range(wins)) if draws else [0, *range(wins, size), *range(1, wins)]
+    return Outputs(points, constant, exact, table.astype(np.float32), np.array(flip), int(draws))
+
+
+def output_names(variant: Variant) -> list[str]:
+    """Names of the outputs in their order, such as `win`, `win 2`, `win 3`, `lose 2`, `lose 3`."""
+    levels, draws = score_levels(variant), can_draw(variant)
+    wins = ["win"] + [f"win {s}" for s in levels[1:]]
+    return wins + ["lose"] * draws + [f"lose {s}" for s in levels[1:]]
+
+
+class Net(NamedTuple):
+    """Weights of a net, float32. Without a second hidden layer w2 has no rows and w3 reads the first."""
+
+    w1: np.ndarray  # [rows, H1]
+    b1: np.ndarray  # [H1]
+    w2: np.ndarray  # [H2, H1]
+    b2: np.ndarray  # [H2]
+    w3: np.ndarray  # [K, H2 or H1]
+    b3: np.ndarray  # [K]
+
+
+class Work(NamedTuple):
+    """Buffers of one evaluation, one for each thread."""
+
+    index: np.ndarray  # int32[MAX_ACTIVE]
+    value: np.ndarray  # float32[MAX_ACTIVE]
+    h1: np.ndarray  # float32[H1]
+    h2: np.ndarray  # float32[H2]
+    out: np.ndarray  # float32[K]
+
+
+def new_net(encoding: Encoding, outputs: Outputs, hidden: tuple[int, int], seed: int) -> Net:
+    """A net with random weights: He's scale for the rows that are active at a time, small outputs."""
+    rng = np.random.default_rng(seed)
+    h1, h2 = hidden
+    size = len(outputs.points)
+
+    def normal(*shape: int, scale: float) -> np.ndarray:
+        return (rng.standard_normal(shape) * scale).astype(np.float32)
+
+    return Net(
+        w1=normal(encoding.size, h1, scale=0.15),
+        b1=np.zeros(h1, np.float32),
+        w2=normal(h2, h1, scale=float(np.sqrt(2 / h1))),
+        b2=np.zeros(h2, np.float32),
+        w3=normal(size, h2 or h1, scale=float(0.3 * np.sqrt(1 / (h2 or h1)))),
+        b3=np.zeros(size, np.float32),
+    )
+
+
+def work_of(net: Net) -> Work:
+    """Fresh buffers for a net."""
+    return Work(
+        np.zeros(MAX_ACTIVE, np.int32),
+        np.zeros(MAX_ACTIVE, np.float32),
+        np.zeros(net.w1.shape[1], np.float32),
+        np.zeros(net.w2.shape[0], np.float32),
+        np.zeros(net.w3.shape[0], np.float32),
+    )
+
+
+@inlined
+def sigmoid(x):
+    """The logistic function in float32."""
+    return np.float32(1) / (np.float32(1) + np.exp(-x))
+
+
+@inlined
+def _dense(x, w, bias, out):
+    """out = w . x + bias."""
+    for k in range(out.shape[0]):
+        total = np.float32(0)
+        for j in range(x.shape[0]):
+            total += w[k, j] * x[j]
+        out[k] = total + bias[k]
+
+
+@inlined
+def _relu(x):
+    for j in range(x.shape[0]):
+        x[j] = max(x[j], np.float32(0))
+
+
+@inlined
+def first_layer(net, index, value, n, h):
+    """Sum of the n listed rows times their values and the bias, before ReLU, into h."""
+    copy_into(h, net.b1)
+    for k in range(n):
+        row, v = index[k], value[k]
+        for j in range(h.shape[0]):
+            h[j] += v * net.w1[row, j]
+
+
+@inner
+def forward(net, work, n):
+    """Outputs of the n rows listed in `work`, into `work.out`; hidden activations stay in `work` for training."""
+    first_layer(net, work.index, work.value, n, work.h1)
+    _relu(work.h1)
+    if work.h2.shape[0]:
+        _dense(work.h1, net.w2, net.b2, work.h2)
+        _relu(work.h2)
+        _dense(work.h2, net.w3, net.b3, work.out)
+    else:
+        _dense(work.h1, net.w3, net.b3, work.out)
+    for j in range(work.out.shape[0]):
+        work.out[j] = sigmoid(work.out[j])
+
+
+@inlined
+def evaluate(rules, encoding, net, outputs, work, row):
+    """Outputs of a state into `work.out`, exact if the game is over; returns its value in points for its player."""
+    if is_over(row):
+        code = np.int64(row[OUTCOME]) - 1
+        copy_into(work.out, outputs.exact[code])
+        return outputs.scores[code]
+    forward(net, work, encode_into(rules, encoding, row, work.index, work.value))
+    total = np.float32(outputs.constant)
+    for j in range(work.out.shape[0]):
+        total += outputs.points[j] * work.out[j]
+    return total
+
+
+@inlined
+def other_player(row, after):
+    """Does another player act in `after` than in `row`?"""
+    return ((np.int64(row[TURN]) ^ np.int64(after[TURN])) & PLAYER) != 0
+
+
+@inner
+def best_play(rules, encoding, net, outputs, work, scr, row, n):
+    """The best of the n plays in `scr.plays` for the player of `row`: its number and its value; the first of equals."""
+    best, best_value = 0, np.float32(-1e9)
+    for i in range(n):
+        value = evaluate(rules, encoding, net, outputs, work, scr.plays[i])
+        if other_player(row, scr.plays[i]):
+            value = -value
+        if value > best_value:
+            best, best_value = i, value
+    return best, best_value
+
+
+@kernel
+def evaluate_batch(rules, encoding, net, outputs, work, rows, out, values):
+    """Outputs float32[N, K] and values float32[N] of states uint32[N, 16]."""
+    for i in range(len(rows)):
+        values[i] = evaluate(rules, encoding, net, outputs, work, rows[i])
+        copy_into(out[i], work.out)
+
+
+@kernel
+def roll_values_batch(rules, encoding, net, outputs, work, scr, rows, values):
+    """Value, for the player who is to throw, of his best reply to each of the 21 rolls: float32[N, 21]."""
+    row = np.zeros(rows.shape[1], np.uint32)
+    for i in range(len(rows)):
+        for k in range(ROLLS.shape[0]):
+            copy_into(row, rows[i])
+            if is_over(row) or owes(row):
+                values[i, k] = evaluate(rules, encoding, net, outputs, work, row)
+                continue
+            throw(rules, row, ROLLS[k, 0], ROLLS[k, 1])
+            values[i, k] = best_play(rules, encoding, net, outputs, work, scr, row, plays(rules, row, scr))[1]

@@ -1,0 +1,201 @@
+"""Policies: a value net with everything needed to use it again, in one safetensors file.
+
+The file's header (JSON) says what the net is for and where it comes from: variant, kind and digest of the inputs, names
+of the outputs, hidden sizes, games and minutes of training, measured strength, and a test vector: a few states and
+the outputs they must give. Nothing in it is code, and nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy_rl.agents.bot import States, ValueBot
+from nardy_rl.agents.net import (
+    Net,
+    Outputs,
+    Work,
+    evaluate_batch,
+    output_names,
+    outputs_of,
+    roll_values_batch,
+    work_of,
+)
+from nardy_rl.batch import own_scratch
+from nardy_rl.encoding import VERSION, encoding_of, layout_digest
+from nardy_rl.errors import BadPolicy
+from nardy_rl.variant import Variant
+from nardy_rl.variants import parse_variant, variant_text
+
+FORMAT = "nardy-rl policy 1"
+FILE_NAME = "policy.safetensors"
+
+
+class Policy(ValueBot):
+    """A trained value net as a bot: plays to the position of the highest expected score.
+
+    `net` are its weights, `header` what its file says of it. Several threads may use it at once.
+    """
+
+    def __init__(self, variant: Variant, net: Net, kind: str, header: Mapping[str, Any], name: str) -> None:
+        super().__init__(variant, name)
+        self.net = net
+        self.kind = kind
+        self.header = dict(header)
+        self.encoding = encoding_of(variant, kind)
+        self.meaning: Outputs = outputs_of(variant)
+        self._own = threading.local()
+
+    def _work(self) -> Work:
+        if not hasattr(self._own, "work"):
+            self._own.work = work_of(self.net)
+        work: Work = self._own.work
+        return work
+
+    def _evaluate(self, states: States) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        outputs = np.empty((len(states), len(self.meaning.points)), np.float32)
+        values = np.empty(len(states), np.float32)
+        rows = np.ascontiguousarray(states, dtype=np.uint32)
+        evaluate_batch(self.rules, self.encoding, self.net, self.meaning, self._work(), rows, outputs, values)
+        return outputs, values
+
+    def estimate(self, states: States) -> NDArray[np.float32]:
+        """Expected points f32[M] for each state's own player, exact where the game is over."""
+        return self._evaluate(states)[1]
+
+    def outputs(self, states: States) -> NDArray[np.float32]:
+        """Cumulative probabilities f32[M, K] of the variant's outcomes (`net.output_names` names them)."""
+        return self._evaluate(states)[0]
+
+    def roll_values(self, states: States) -> NDArray[np.float32]:
+        """See `ValueBot.roll_values`; one kernel does the whole work."""
+        values = np.empty((len(states), 21), np.float32)
+        rows = np.ascontiguousarray(states, dtype=np.uint32)
+        roll_values_batch(
+            self.rules, self.encoding, self.net, self.meaning, self._work(), own_scratch(), rows, values
+        )
+        return values
+
+    def save(self, path: Path, *, half: bool = False, extra: Mapping[str, Any] | None = None) -> None:
+        """Write the policy file, atomically. half: weights as float16, a quarter of a per cent of a point off."""
+        tensors = {name: np.ascontiguousarray(w.astype(np.float16) if half else w) for name, w in self._named()}
+        kept = Net(*(tensors[name].astype(np.float32) for name in Net._fields))
+        policy = Policy(self.variant, kept, self.kind, self.header, self.name)
+        header = self.header | dict(extra or {}) | policy._description()
+        self.header = header
+        write_tensors(path, tensors, header)
+
+    def _named(self) -> list[tuple[str, NDArray[np.float32]]]:
+        return list(zip(Net._fields, self.net, strict=True))
+
+    def _description(self) -> dict[str, Any]:
+        """What a reader must know, and a test vector, of the weights as they will be read."""
+        states = test_states(self.variant)
+        return {
+            "format": FORMAT,
+            "variant": variant_text(self.variant),
+            "inputs": {"kind": self.kind, "version": VERSION, "digest": layout_digest(self.variant, self.kind)},
+            "outputs": output_names(self.variant),
+            "hidden": [len(self.net.b1), len(self.net.b2)],
+            "test": {"states": states.tolist(), "outputs": self.outputs(states).astype(float).round(6).tolist()},
+        }
+
+    @staticmethod
+    def load(path: str | Path, variant: Variant | None = None) -> Policy:
+        """The policy in a file, or in the folder of a run.
+
+        variant: the game it is to play; by default the one it was trained in. A game with the same inputs and
+        outcomes will do (backgammon's policy can play nackgammon). Raises BadPolicy for anything that is not a
+        policy of this release's format and inputs, with what to do about it.
+        """
+        path = Path(path)
+        if path.is_dir():
+            path = path / FILE_NAME
+        tensors, header = read_tensors(path)
+        if header.get("format") != FORMAT:
+            raise BadPolicy(f"{path} is no policy of this release (its format is {header.get('format')!r}, not {FORMAT!r})")
+        trained = parse_variant(header["variant"])
+        variant = variant or trained
+        inputs = header["inputs"]
+        if inputs["version"] != VERSION or inputs["digest"] != layout_digest(trained, inputs["kind"]):
+            raise BadPolicy(
+                f"{path} was made with version {inputs['version']} of the inputs ({inputs['digest']}), which another "
+                f"release has; this one has version {VERSION}: train it again, or use the release that made it"
+            )
+        if inputs["digest"] != layout_digest(variant, inputs["kind"]) or header["outputs"] != output_names(variant):
+            raise BadPolicy(
+                f"{path} is a policy for {header['variant']} and cannot play {variant_text(variant)}, whose "
+                f"inputs or outcomes differ: give one trained in that game"
+            )
+        return Policy(variant, _weights(path, tensors, header, variant), inputs["kind"], header, str(path))
+
+
+def _weights(path: Path, tensors: Mapping[str, Any], header: Mapping[str, Any], variant: Variant) -> Net:
+    """The net of a file, with every shape checked."""
+    rows = encoding_of(variant, header["inputs"]["kind"]).size
+    h1, h2 = header["hidden"]
+    top, size = h2 or h1, len(header["outputs"])
+    shapes = {"w1": (rows, h1), "b1": (h1,), "w2": (h2, h1), "b2": (h2,), "w3": (size, top), "b3": (size,)}
+    for name, shape in shapes.items():
+        if name not in tensors or tensors[name].shape != shape:
+            raise BadPolicy(f"{path}: the weights {name} are missing or not of shape {shape}; the file is damaged")
+    return Net(*(np.ascontiguousarray(tensors[name], dtype=np.float32) for name in Net._fields))
+
+
+def pretrained_path(variant: Variant) -> Path | None:
+    """The policy that comes with the package for a game, if there is one. Options do not change it."""
+    path = Path(__file__).parent / "weights" / f"{variant.id}.safetensors"
+    return path if path.is_file() else None
+
+
+def test_states(variant: Variant, number: int = 8) -> States:
+    """A few states of the variant, always the same: those after the openings of the first games of seed 1."""
+    from nardy_rl.position import Position
+
+    positions = [Position.opening(variant, seed=1, game=game) for game in range(number)]
+    return np.stack([p.plays()[0].state for p in positions])
+
+
+# ---------------------------------------------------------------------------------------------- files
+
+
+def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> None:
+    """A safetensors file with a JSON header, written beside and then moved in place, so that no reader sees half."""
+    from safetensors.numpy import save
+
+    data = save(dict(tensors), metadata={"nardy-rl": json.dumps(header, ensure_ascii=False)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Tensors and header of a file written by `write_tensors`; raises BadPolicy with what is wrong with it."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise BadPolicy(f"there is no policy file {str(path)!r}: name a file or the folder of a run that saved one")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as error:
+        raise BadPolicy(f"{path} cannot be read as a policy ({error}): it is truncated or another kind of file") from None
+    if "nardy-rl" not in metadata:
+        raise BadPolicy(f"{path} is a safetensors file but no policy of nardy-rl: its header does not say so")
+    header: dict[str, Any] = json.loads(metadata["nardy-rl"])
+    return tensors, header

@@ -1,0 +1,310 @@
+"""Temporal-difference learning by self-play, in Numba: whole games, lambda-returns, minibatches of sparse Adam.
+
+A thread plays a block of games with the current weights. Of every game it keeps the states met, as lists of rows,
+and the outputs that the net gave them; when the game ends, targets are made backwards:
+
+    target(t) = flip( (1 - lambda) * outputs(t + 1) + lambda * target(t + 1) )        (the exact outcome at the end)
+
+where `flip` is the change of view when the other player acts next. Lambda 0 is TD(0), 1 Monte Carlo. The samples of a
+block are shuffled and learned in minibatches; Adam touches only the rows of the first layer that occurred.
+
+Several threads share weights and moments without locks: an update may be lost, and results then depend on timing. With
+one thread everything is a function of the seed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nardy_rl.agents.net import Net, best_play, evaluate, forward, other_player
+from nardy_rl.board import WORDS, copy_into
+from nardy_rl.dice import below, roll, stream, uniform
+from nardy_rl.encoding import MAX_ACTIVE, encode_into
+from nardy_rl.jit import inlined, inner, kernel
+from nardy_rl.plays import plays
+from nardy_rl.starts import begin
+from nardy_rl.turns import is_over, owes, throw
+
+B1, B2, EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-7)
+
+
+class Adam(NamedTuple):
+    """First and second moments of every weight, and how often each first-layer row was updated."""
+
+    m: Net
+    v: Net
+
+
+class Learner(NamedTuple):
+    """Buffers of one learning thread."""
+
+    gradient: Net  # sums of a minibatch
+    touched: np.ndarray  # int32[rows]: first-layer rows of the minibatch
+    is_touched: np.ndarray  # uint8[rows]
+    index: np.ndarray  # int16[samples, MAX_ACTIVE]: rows of every sample of the block
+    value: np.ndarray  # float32[samples, MAX_ACTIVE], used by the plain inputs only
+    number: np.ndarray  # int16[samples]
+    outputs: np.ndarray  # float32[samples, K]: what the net said
+    target: np.ndarray  # float32[samples, K]
+    turned: np.ndarray  # uint8[samples]: does the other player act in the next state
+    order: np.ndarray  # int32[samples]
+    d1: np.ndarray  # float32[H1]
+    d2: np.ndarray  # float32[H2]
+    steps: np.ndarray  # int64[1]: minibatches learned
+    loss: np.ndarray  # float64[2]: sum of squared errors of the value, number of samples
+
+
+class Settings(NamedTuple):
+    """Numbers that a block of self-play depends on."""
+
+    step_size: float
+    trace: float  # lambda
+    explore: float  # probability of a random play
+    minibatch: int
+    cap: int  # plays after which a game is cut and bootstrapped
+
+
+def zeros_like(net: Net) -> Net:
+    """A net of zeros of the same shapes."""
+    return Net(*(np.zeros_like(w) for w in net))
+
+
+def new_learner(net: Net, samples: int) -> Learner:
+    """Buffers for blocks of up to `samples` positions."""
+    rows, h1 = net.w1.shape
+    h2, size = net.w2.shape[0], net.w3.shape[0]
+    return Learner(
+        gradient=zeros_like(net),
+        touched=np.zeros(rows, np.int32),
+        is_touched=np.zeros(rows, np.uint8),
+        index=np.zeros((samples, MAX_ACTIVE), np.int16),
+        value=np.zeros((samples, MAX_ACTIVE), np.float32),
+        number=np.zeros(samples, np.int16),
+        outputs=np.zeros((samples, size), np.float32),
+        target=np.zeros((samples, size), np.float32),
+        turned=np.zeros(samples, np.uint8),
+        order=np.zeros(samples, np.int32),
+        d1=np.zeros(h1, np.float32),
+        d2=np.zeros(h2, np.float32),
+        steps=np.zeros(1, np.int64),
+        loss=np.zeros(2, np.float64),
+    )
+
+
+# ---------------------------------------------------------------------------------------------- one minibatch
+
+
+@inner
+def add_gradient(net, work, learner, n, target):
+    """Add the gradient of the cross-entropy to `target` for the n rows in `work`, whose forward pass is done."""
+    g = learner.gradient
+    d1, d2 = learner.d1, learner.d2
+    for j in range(d1.shape[0]):
+        d1[j] = np.float32(0)
+    for j in range(d2.shape[0]):
+        d2[j] = np.float32(0)
+    for k in range(target.shape[0]):
+        error = work.out[k] - target[k]
+        g.b3[k] += error
+        if d2.shape[0]:
+            for j in range(d2.shape[0]):
+                g.w3[k, j] += error * work.h2[j]
+                d2[j] += error * net.w3[k, j]
+        else:
+            for j in range(d1.shape[0]):
+                g.w3[k, j] += error * work.h1[j]
+                d1[j] += error * net.w3[k, j]
+    for k in range(d2.shape[0]):
+        if work.h2[k] > np.float32(0):
+            delta = d2[k]
+            g.b2[k] += delta
+            for j in range(d1.shape[0]):
+                g.w2[k, j] += delta * work.h1[j]
+                d1[j] += delta * net.w2[k, j]
+    for j in range(d1.shape[0]):
+        d1[j] = d1[j] if work.h1[j] > np.float32(0) else np.float32(0)
+    for i in range(d1.shape[0]):
+        g.b1[i] += d1[i]
+    for k in range(n):
+        row = work.index[k]
+        v = work.value[k]
+        into = g.w1[row]
+        for i in range(d1.shape[0]):
+            into[i] += v * d1[i]
+
+
+@inlined
+def _adam(w, g, m, v, rate, scale):
+    """One Adam step of a vector in place; the gradient is set to zero."""
+    for j in range(w.shape[0]):
+        x = g[j] * scale
+        m[j] = B1 * m[j] + (np.float32(1) - B1) * x
+        v[j] = B2 * v[j] + (np.float32(1) - B2) * x * x
+        w[j] -= rate * m[j] / (np.sqrt(v[j]) + EPSILON)
+        g[j] = np.float32(0)
+
+
+@inner
+def apply_gradient(net, adam, learner, size, touched, step_size):
+    """One Adam step with the gradient sums of `size` samples and the listed first-layer rows."""
+    learner.steps[0] += 1
+    t = np.float64(learner.steps[0])
+    correction = np.sqrt(1.0 - 0.999**t) / (1.0 - 0.9**t)
+    rate = np.float32(step_size * correction)
+    scale = np.float32(1.0 / size)
+    g, m, v = learner.gradient, adam.m, adam.v
+    _adam(net.b1, g.b1, m.b1, v.b1, rate, scale)
+    _adam(net.b2, g.b2, m.b2, v.b2, rate, scale)
+    _adam(net.b3, g.b3, m.b3, v.b3, rate, scale)
+    for i in range(net.w2.shape[0]):
+        _adam(net.w2[i], g.w2[i], m.w2[i], v.w2[i], rate, scale)
+    for i in range(net.w3.shape[0]):
+        _adam(net.w3[i], g.w3[i], m.w3[i], v.w3[i], rate, scale)
+    for i in range(touched):
+        row = learner.touched[i]
+        _adam(net.w1[row], g.w1[row], m.w1[row], v.w1[row], rate, scale)
+        learner.is_touched[row] = 0
+
+
+@inner
+def learn_sample(net, outputs, work, learner, s, touched):
+    """Forward and backward pass of sample s; returns the number of first-layer rows touched so far."""
+    n = np.int64(learner.number[s])
+    for k in range(n):
+        row = np.int32(learner.index[s, k])
+        work.index[k] = row
+        work.value[k] = learner.value[s, k]
+        if not learner.is_touched[row]:
+            learner.is_touched[row] = 1
+            learner.touched[touched] = row
+            touched += 1
+    forward(net, work, n)
+    error = np.float32(0)
+    for k in range(work.out.shape[0]):
+        error += outputs.points[k] * (work.out[k] - learner.target[s, k])
+    learner.loss[0] += error * error
+    learner.loss[1] += 1
+    add_gradient(net, work, learner, n, learner.target[s])
+    return touched
+
+
+@inner
+def learn_block(net, adam, outputs, work, learner, samples, rng, settings):
+    """Learn all samples of a block once, in random order and minibatches."""
+    order = learner.order
+    for i in range(samples):
+        j = below(rng, i + 1)
+        order[i] = order[j]
+        order[j] = i
+    done = 0
+    while done < samples:
+        size = min(settings.minibatch, samples - done)
+        touched = np.int64(0)
+        for i in range(done, done + size):
+            touched = learn_sample(net, outputs, work, learner, order[i], touched)
+        apply_gradient(net, adam, learner, size, touched, settings.step_size)
+        done += size
+
+
+# ---------------------------------------------------------------------------------------------- self-play
+
+
+@inlined
+def turn_view(outputs, x, turned, out):
+    """Outputs x in the view of the player of the state before, into `out`."""
+    for k in range(out.shape[0]):
+        out[k] = x[outputs.flip_from[k]] if turned else x[k]
+    if turned and not outputs.draws:
+        out[0] = np.float32(1) - out[0]
+
+
+@inner
+def make_targets(outputs, learner, first, last, trace, final):
+    """Targets of the states first..last-1 of one game, backwards; `final` are the outputs after the last state."""
+    ahead = final  # what follows state t, in the view of the player who acts in t + 1
+    mixed = np.empty_like(final)
+    for t in range(last - 1, first - 1, -1):
+        turn_view(outputs, ahead, learner.turned[t], learner.target[t])
+        for k in range(mixed.shape[0]):
+            mixed[k] = (1 - trace) * learner.outputs[t, k] + trace * learner.target[t, k]
+        ahead = mixed
+
+
+@inlined
+def keep_state(work, learner, s, n, outputs_row):
+    """Store the encoded state in `work` as sample s."""
+    for k in range(n):
+        learner.index[s, k] = work.index[k]
+        learner.value[s, k] = work.value[k]
+    learner.number[s] = n
+    copy_into(learner.outputs[s], outputs_row)
+
+
+@inner
+def play_game(rules, encoding, start, net, outputs, work, scr, learner, rng, row, first, settings):
+    """Play one game against itself and store its states and targets from sample `first` on.
+
+    Returns the number of the sample after the last one and the plays made.
+    """
+    begin(rules, start, rng, row)
+    s, moves, known = first, np.int64(0), False
+    final = np.empty_like(work.out)
+    room = learner.number.shape[0]
+    while True:
+        if known:  # the state is the result of a play, not the opening: a sample
+            n = encode_into(rules, encoding, row, work.index, work.value)
+            forward(net, work, n)
+            keep_state(work, learner, s, n, work.out)
+            if moves >= settings.cap or s + 1 >= room:
+                copy_into(final, work.out)
+                return s, moves, final
+            s += 1
+        if not owes(row):
+            die1, die2 = roll(rng)
+            throw(rules, row, die1, die2)
+        n = plays(rules, row, scr)
+        if settings.explore > 0 and uniform(rng) < settings.explore:
+            chosen = below(rng, n)
+        elif n == 1:
+            chosen = np.int64(0)
+        else:
+            chosen = np.int64(best_play(rules, encoding, net, outputs, work, scr, row, n)[0])
+        moves += 1
+        if known:
+            learner.turned[s - 1] = other_player(row, scr.plays[chosen])
+        copy_into(row, scr.plays[chosen])
+        known = True
+        if is_over(row):
+            evaluate(rules, encoding, net, outputs, work, row)
+            copy_into(final, work.out)
+            return s, moves, final
+
+
+@kernel
+def self_play(rules, encoding, start, net, adam, outputs, work, scr, learner, seed, game, games, block, settings):
+    """Play games number game..game+games-1 and learn from them, `block` games at a time.
+
+    Weights and moments change in place. Returns plays made and samples learned.
+    """
+    rng = np.zeros(1, np.uint64)
+    shuffle = np.zeros(1, np.uint64)
+    row = np.zeros(WORDS, np.uint32)
+    total_moves, total_samples, samples, in_block = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    room = learner.number.shape[0]
+    for g in range(game, game + games):
+        stream(seed, g, rng)
+        last, moves, final = play_game(
+            rules, encoding, start, net, outputs, work, scr, learner, rng, row, samples, settings
+        )
+        make_targets(outputs, learner, samples, last, np.float32(settings.trace), final)
+        samples = last
+        total_moves += moves
+        in_block += 1
+        if in_block == block or samples + settings.cap >= room or g + 1 == game + games:
+            shuffle[0] = rng[0]
+            learn_block(net, adam, outputs, work, learner, samples, shuffle, settings)
+            total_samples += samples
+            samples, in_block = 0, 0
+    return total_moves, total_samples

@@ -1,0 +1,87 @@
+"""The value net as a torch module: the same numbers as `net.py`, for gradients, other optimisers and export.
+
+Inputs are the sparse lists of `nardy_rl.encoding`, padded: `index` int64[N, M] and `value` float32[N, M], with
+value 0 where there is no row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nardy_rl.agents.net import Net
+from nardy_rl.agents.policy import Policy
+from nardy_rl.encoding import MAX_ACTIVE, encode_batch
+from nardy_rl.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from nardy_rl.agents.bot import States
+
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    raise MissingExtra("torch", "torch") from None
+
+
+class ValueNet(nn.Module):
+    """Sparse first layer, ReLU, an optional second layer, sigmoid outputs (see `net.py` for their meaning)."""
+
+    def __init__(self, rows: int, hidden: tuple[int, int], outputs: int) -> None:
+        super().__init__()
+        h1, h2 = hidden
+        self.first = nn.EmbeddingBag(rows, h1, mode="sum")
+        self.bias = nn.Parameter(torch.zeros(h1))
+        self.second = nn.Linear(h1, h2) if h2 else None
+        self.top = nn.Linear(h2 or h1, outputs)
+
+    def logits(self, index: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        """Outputs before the sigmoid, float32[N, K]."""
+        x = torch.relu(self.first(index, per_sample_weights=value) + self.bias)
+        if self.second is not None:
+            x = torch.relu(self.second(x))
+        out: torch.Tensor = self.top(x)
+        return out
+
+    def forward(self, index: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        """Cumulative probabilities, float32[N, K]."""
+        return torch.sigmoid(self.logits(index, value))
+
+    @staticmethod
+    def of(net: Net) -> ValueNet:
+        """The module with a net's weights."""
+        module = ValueNet(net.w1.shape[0], (len(net.b1), len(net.b2)), len(net.b3))
+        with torch.no_grad():
+            module.first.weight.copy_(torch.from_numpy(net.w1))
+            module.bias.copy_(torch.from_numpy(net.b1))
+            if module.second is not None:
+                module.second.weight.copy_(torch.from_numpy(net.w2))
+                module.second.bias.copy_(torch.from_numpy(net.b2))
+            module.top.weight.copy_(torch.from_numpy(net.w3))
+            module.top.bias.copy_(torch.from_numpy(net.b3))
+        return module
+
+    def net(self) -> Net:
+        """The weights for the kernels, copied."""
+
+        def array(parameter: torch.Tensor) -> np.ndarray:
+            return np.ascontiguousarray(parameter.detach().cpu().numpy().astype(np.float32))
+
+        h1 = len(self.bias)
+        second = (array(self.second.weight), array(self.second.bias)) if self.second is not None else (
+            np.zeros((0, h1), np.float32),
+            np.zeros(0, np.float32),
+        )
+        return Net(
+            array(self.first.weight), array(self.bias), *second, array(self.top.weight), array(self.top.bias)
+        )
+
+
+def tensors(policy: Policy, states: States) -> tuple[torch.Tensor, torch.Tensor]:
+    """Index int64[N, MAX_ACTIVE] and value float32[N, MAX_ACTIVE] of states, padded with value 0."""
+    index = np.zeros((len(states), MAX_ACTIVE), np.int32)
+    value = np.zeros((len(states), MAX_ACTIVE), np.float32)
+    number = np.zeros(len(states), np.int64)
+    encode_batch(policy.rules, policy.encoding, states, index, value, number)
+    return torch.from_numpy(index.astype(np.int64)), torch.from_numpy(value)

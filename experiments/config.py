@@ -1,0 +1,116 @@
+"""The settings of a training run: one dataclass, whose field help is the documentation."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nardy_rl.encoding import KINDS
+from nardy_rl.errors import BadRun
+from nardy_rl.variants import parse_variant
+
+
+def _setting(default: Any, help: str) -> Any:
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """One training run. With both minutes and games, whichever comes first ends it."""
+
+    variant: str = _setting("backgammon", "the game, with options as on the command line")
+    minutes: float = _setting(0.0, "minutes of training, compilation and evaluation not counted; 0: no limit")
+    games: int = _setting(0, "games of self-play; 0: no limit")
+    seed: int = _setting(1, "of weights, dice and shuffling; with one thread the run is a function of it")
+    threads: int = _setting(0, "threads that play and learn; 0: one for each core")
+    out: str = _setting("", "the run's folder; empty: runs/VARIANT-sSEED-N")
+    init: str = _setting("", "a policy to start from: a file, a run folder, or pretrained; empty: random weights")
+    inputs: str = _setting("patterns", "inputs of the net: patterns or plain (nardy_rl/encoding.py)")
+    hidden: int = _setting(128, "units of the first hidden layer")
+    hidden2: int = _setting(16, "units of the second hidden layer; 0: none")
+    trace: float = _setting(0.5, "lambda of TD(lambda): 0 one step, 1 Monte Carlo")
+    step_size: float = _setting(0.001, "step size of Adam at the start")
+    final_step_size: float = _setting(0.00002, "step size at the end of the budget; between them half a cosine")
+    explore: float = _setting(0.0, "probability of a random play in self-play")
+    minibatch: int = _setting(128, "positions of one Adam step")
+    block: int = _setting(32, "games whose positions are shuffled together before they are learned")
+    cap: int = _setting(4000, "plays after which a game of self-play is cut and bootstrapped")
+    round: int = _setting(256, "games of a thread between two looks at the clock; part of what the seed determines")
+    checkpoint_seconds: float = _setting(30.0, "time between checkpoints")
+    strength_minutes: float = _setting(1.0, "time between short duels against heuristic for the curves; 0: none")
+    strength_games: int = _setting(400, "games of such a duel")
+    final_games: int = _setting(1000, "games against each baseline at the end; 0: none")
+
+    def __post_init__(self) -> None:
+        parse_variant(self.variant)
+        for name, least in _LEAST.items():
+            value = getattr(self, name)
+            if not value >= least:
+                raise BadRun(f"setting {name}={value} must be at least {least}")
+        for name in ("trace", "explore"):
+            if getattr(self, name) > 1:
+                raise BadRun(f"setting {name}={getattr(self, name)} must be from 0 to 1")
+        if self.inputs not in KINDS:
+            raise BadRun(f"setting inputs={self.inputs!r} must be {' or '.join(KINDS)}")
+        if not self.minutes and not self.games:
+            raise BadRun("a run needs an end: give minutes or games")
+
+
+_LEAST: dict[str, float] = {
+    "minutes": 0, "games": 0, "seed": 0, "threads": 0, "hidden": 1, "hidden2": 0, "trace": 0, "step_size": 0,
+    "final_step_size": 0, "explore": 0, "minibatch": 1, "block": 1, "cap": 10, "round": 1, "checkpoint_seconds": 0,
+    "strength_minutes": 0, "strength_games": 2, "final_games": 0,
+}  # fmt: skip
+
+
+def config_from(file: Path | None, sets: Iterable[str] = (), **given: Any) -> TrainConfig:
+    """Settings from a TOML file, then KEY=VALUE words, then keywords; later ones win.
+
+    Without minutes and games anywhere a run has five minutes. Raises BadRun for an unreadable file, a setting that
+    does not exist, or a value of the wrong kind.
+    """
+    values: dict[str, Any] = {}
+    if file is not None:
+        try:
+            data = tomllib.loads(Path(file).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise BadRun(f"cannot read the settings in {str(file)!r}: {error}") from None
+        for name, value in data.items():
+            values[_known(name)] = value
+    for word in sets:
+        name, equals, text = word.partition("=")
+        if not equals:
+            raise BadRun(f"--set {word} must be written KEY=VALUE, as in --set hidden=80")
+        values[_known(name)] = text
+    values |= {_known(name): value for name, value in given.items()}
+    if not values.get("minutes") and not values.get("games"):
+        values["minutes"] = 5.0
+    return TrainConfig(**{name: _typed(name, value) for name, value in values.items()})
+
+
+def _known(name: str) -> str:
+    names = [f.name for f in dataclasses.fields(TrainConfig)]
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; the settings are {', '.join(names)}"
+        raise BadRun(f"unknown setting {name!r}{hint}")
+    return name
+
+
+def _typed(name: str, value: Any) -> Any:
+    """A value as its field's type; text is read, and a whole number is a float where one is wanted."""
+    kind = type(next(f.default for f in dataclasses.fields(TrainConfig) if f.name == name))
+    if kind is str:
+        return str(value)
+    try:
+        if isinstance(value, bool) or (kind is int and isinstance(value, float) and value != int(value)):
+            raise ValueError
+        return kind(value)
+    except (TypeError, ValueError, OverflowError):
+        what = "a whole number" if kind is int else "a number"
+        raise BadRun(f"setting {name}={value!r} must be {what}") from None

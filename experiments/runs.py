@@ -1,0 +1,168 @@
+"""Run folders: what a training run leaves on the disk, written so that a kill at any moment loses little.
+
+    config.json              the settings, and where the run came from: versions, commit, machine, command
+    policy.safetensors       the policy so far; loads as a bot (so does the folder)
+    checkpoint.safetensors   everything needed to go on: weights, moments, counters
+    history.jsonl            a line now and then: games, minutes, speed, loss, strength
+    results.json             the table against the baselines, when the run is done
+    events.out.tfevents.*    the same for TensorBoard
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nardy_rl.agents.net import Net
+from nardy_rl.agents.policy import read_tensors, write_tensors
+from nardy_rl.agents.td import Adam
+from nardy_rl.errors import BadPolicy, BadRun
+from nardy_rl.experiments.config import TrainConfig
+
+CONFIG, CHECKPOINT, HISTORY, RESULTS = "config.json", "checkpoint.safetensors", "history.jsonl", "results.json"
+CHECKPOINT_FORMAT = "nardy-rl checkpoint 1"
+
+
+@dataclasses.dataclass
+class Progress:
+    """Counters of a run; saved in every checkpoint."""
+
+    games: int = 0
+    plays: int = 0
+    samples: int = 0
+    seconds: float = 0.0  # of training: compilation and evaluation are not counted
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file atomically."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+def provenance() -> dict[str, Any]:
+    """Versions, commit, machine and command of this process, for the record."""
+    packages = {}
+    for name in ("nardy-rl", "numpy", "numba", "safetensors"):
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            packages[name] = None
+    return {
+        "command": " ".join(["nardy", *sys.argv[1:]]),
+        "started": time.strftime("%Y-%m-%d %H:%M:%S %z"),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "packages": packages,
+        "machine": {"system": platform.platform(), "cpu": cpu_name(), "cores": os.cpu_count()},
+    }
+
+
+def _commit() -> str | None:
+    """The commit of the source tree, with `+` if it has changes; None where it is no checkout."""
+    here = Path(__file__).resolve().parent
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=True).stdout
+
+    try:
+        return git("rev-parse", "--short", "HEAD").strip() + ("+" if git("status", "--porcelain").strip() else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def cpu_name() -> str:
+    """The processor's model name, as the system tells it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def new_folder(config: TrainConfig) -> Path:
+    """Make the run's folder; raises BadRun if it is there already or cannot be made."""
+    if config.out:
+        folder = Path(config.out)
+    else:
+        stem = f"runs/{config.variant.replace(':', '-').replace('/', '-').removesuffix('.toml')}-s{config.seed}"
+        number = 1
+        while Path(f"{stem}-{number}").exists():
+            number += 1
+        folder = Path(f"{stem}-{number}")
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise BadRun(f"{folder} is there already: go on with  nardy train --resume {folder}  or choose another --out")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / CONFIG, json.dumps({"config": dataclasses.asdict(config), **provenance()}, indent=1))
+    except OSError as error:
+        raise BadRun(f"cannot write the run folder {str(folder)!r}: {error.strerror}; choose another --out") from None
+    return folder
+
+
+def read_config(folder: Path) -> TrainConfig:
+    """The settings of a run; raises BadRun if the folder holds none."""
+    path = folder / CONFIG
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return TrainConfig(**data["config"])
+    except OSError as error:
+        raise BadRun(f"{folder} is no run folder: cannot read {path.name} ({error.strerror})") from None
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, BadRun):
+            raise
+        raise BadRun(f"{path} is no run's settings ({error}): start the run anew") from None
+
+
+def save_checkpoint(folder: Path, net: Net, adam: Adam, steps: np.ndarray, progress: Progress) -> None:
+    """Write the checkpoint, atomically."""
+    tensors = {"steps": steps}
+    for part, values in (("net", net), ("m", adam.m), ("v", adam.v)):
+        tensors |= {f"{part}.{name}": w for name, w in zip(Net._fields, values, strict=True)}
+    header = {"format": CHECKPOINT_FORMAT, "progress": dataclasses.asdict(progress)}
+    write_tensors(folder / CHECKPOINT, tensors, header)
+
+
+def load_checkpoint(folder: Path) -> tuple[Net, Adam, np.ndarray, Progress]:
+    """What `save_checkpoint` wrote; raises BadRun if it is not there or not whole."""
+    try:
+        tensors, header = read_tensors(folder / CHECKPOINT)
+        if header.get("format") != CHECKPOINT_FORMAT:
+            raise BadRun(f"{folder / CHECKPOINT} has the format {header.get('format')!r}: another release made it")
+        parts = [Net(*(tensors[f"{part}.{name}"].copy() for name in Net._fields)) for part in ("net", "m", "v")]
+        return parts[0], Adam(parts[1], parts[2]), tensors["steps"].copy(), Progress(**header["progress"])
+    except (BadPolicy, KeyError, TypeError) as error:
+        raise BadRun(f"cannot go on with {folder}: it has no whole checkpoint ({error})") from None
+
+
+def append_history(folder: Path, line: dict[str, Any]) -> None:
+    """Add a line to the history."""
+    with (folder / HISTORY).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def cut_history(folder: Path, games: int) -> None:
+    """Drop what the history says of games after the checkpoint that a run goes on from."""
+    path = folder / HISTORY
+    if not path.exists():
+        return
+    kept = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            if json.loads(line)["games"] <= games:
+                kept.append(line)
+        except (ValueError, KeyError, TypeError):
+            continue  # a line cut short by a kill
+    write_text(path, "".join(f"{line}\n" for line in kept))

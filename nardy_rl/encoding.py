@@ -1,0 +1,361 @@
+"""Inputs of a value net: a state as a short list of rows of the first weight matrix.
+
+Every input is a row with a value (1 unless said), and only the rows that are not zero are listed, about 20 to 60 of
+some thousands. A state is encoded in the view of the player who acts next; *mine* and *theirs* are each in their own
+numbering. Which blocks of rows a game has follows from its switches; `layout` is the table of them, and
+`Encoding.digest` a hash of that table which every policy carries, so that a net is never fed with another layout.
+
+`plain` is the classical set: per side and point three unary units and a linear one, bar and borne off.
+`patterns` adds what strong players look at: windows of made points, the barrier before the last checkers, shots,
+pins, mobility, races; and for games whose throws can owe something, what is owed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+import numpy as np
+
+from nardy_rl.board import (
+    EXTRA,
+    FAR_MASK,
+    GRACE,
+    HANDED,
+    HEAD_SHIFT,
+    LARGER_OWED,
+    MY_PINS,
+    ON_BOARD,
+    OWED,
+    PLAYER,
+    POINTS_MASK,
+    SMALLER_OWED,
+    THEIR_PINS,
+    THROWS,
+    TURN,
+    across,
+    count,
+    made,
+    occupied,
+)
+from nardy_rl.errors import BadOption
+from nardy_rl.jit import highest, inlined, inner, kernel, lowest, popcount
+from nardy_rl.rules import HIT, NO_CONTACT, PIN, rules_of
+from nardy_rl.variant import Variant
+
+VERSION = 1  # raised when the meaning of any row changes
+MAX_ACTIVE = 128  # more rows than any state has
+KINDS = ("plain", "patterns")
+
+# Blocks of rows; `layout` says which a game has, how large they are and what they mean.
+COUNTS, BAR_COUNT, BORNE_OFF, WINDOWS, BARRIER, BARRIER_AT, SECOND_BARRIER, SHOTS, BAR_BOARD, BACK = range(10)
+PIPS, PIP_LEAD, RACE, PINNED, MOBILITY, OWED_STAGE, OWED_DICE, TURN_FLAGS, CALM, HEADS, PLAIN = range(10, 21)
+BLOCKS = 21
+
+_BAR_BIT = 1 << 25
+
+
+class Encoding(NamedTuple):
+    """The kernel's view of a layout."""
+
+    offsets: np.ndarray  # int64[BLOCKS]: first row of each block, -1 if the game has none
+    size: int  # number of rows
+    plain: int  # 1: only the plain inputs
+
+
+def layout(variant: Variant, kind: str = "patterns") -> list[tuple[int, str, int, str]]:
+    """The blocks of a game's inputs: (block, name, rows, meaning), in the order of their rows."""
+    if kind not in KINDS:
+        raise BadOption(f"unknown kind of inputs {kind!r}; there are {' and '.join(KINDS)}")
+    if kind == "plain":
+        return [
+            (PLAIN, "plain", 196, "side (mine, theirs) x [point 1..24 x (>=1, >=2, >=3, (n-3)/2), bar n/2, off n/15]")
+        ]
+    r = rules_of(variant)
+    blocking = "occupied" if r.contact == NO_CONTACT else "made"
+    table = [
+        (COUNTS, "counts", 336, "side x point 1..24 x number of checkers 1..7 (7: seven or more)"),
+        (BORNE_OFF, "borne off", 32, "side x number borne off 0..15"),
+        (WINDOWS, "windows", 896, f"side x window of six points from 1, 4, .. 19 x mask of {blocking} points"),
+        (BARRIER, "barrier", 128, f"side x mask of enemy {blocking} points in the six before the last checker"),
+        (BARRIER_AT, "barrier at", 3200, "the same, together with the last checker's point 1..25"),
+        (SECOND_BARRIER, "second barrier", 128, "the same for the second last point"),
+        (PIPS, "pips", 96, "side x pip count / 8"),
+        (PIP_LEAD, "pip lead", 32, "(their pips - mine) / 8, from -16 to 15"),
+        (BACK, "back", 32, "side x checkers on points 19..24 and the bar"),
+    ]
+    if r.contact == HIT:
+        table += [
+            (BAR_COUNT, "bar", 8, "side x checkers on the bar 1..4"),
+            (BAR_BOARD, "bar board", 256, "side x (one, more on the bar) x mask of enemy made home points"),
+        ]
+    if r.contact != NO_CONTACT:
+        table += [
+            (SHOTS, "shots", 74, "side x how many of the 36 rolls hit or pin an enemy checker"),
+            (RACE, "race", 337, "when the sides have passed each other: a constant, and counts again"),
+        ]
+    if r.contact == PIN:
+        table += [(PINNED, "pinned", 48, "side x point of a pinned checker")]
+    if r.contact != HIT:
+        table += [(MOBILITY, "mobility", 48, "side x die 1..6 x points that can move by it (0, 1, 2, more)")]
+    if not r.plain:
+        table += [
+            (OWED_STAGE, "owed stage", 168, "stage value 1..6 x moves left 1..4 x last stage 0..6"),
+            (OWED_DICE, "owed dice", 12, "dice of a non-double still owed: larger 1..6, smaller 1..6"),
+            (TURN_FLAGS, "turn flags", 12, "thrower acts, handed, extra throw, grace, idle hand-overs 0..2 and others"),
+            (CALM, "calm", 32, "side x own throws made, up to the calm ones, at most 15"),
+            (HEADS, "heads", 8, "side x checkers already taken off the head 0..3"),
+        ]
+    return table
+
+
+def layout_digest(variant: Variant, kind: str = "patterns") -> str:
+    """Hash of the layout and its version: two policies with equal digests have the same inputs."""
+    text = repr((VERSION, kind, layout(variant, kind)))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def encoding_of(variant: Variant, kind: str = "patterns") -> Encoding:
+    """The kernel's view of the inputs of a game. Raises BadOption for an unknown kind."""
+    offsets = np.full(BLOCKS, -1, np.int64)
+    size = 0
+    for block, _, rows, _ in layout(variant, kind):
+        offsets[block] = size
+        size += rows
+    return Encoding(offsets, size, int(kind == "plain"))
+
+
+# ---------------------------------------------------------------------------------------------- kernels
+
+
+@inner
+def _plain(row, index, value):
+    """The classical inputs of both sides; returns their number."""
+    n = 0
+    for side in range(2):
+        base = side * 98
+        mask = occupied(row, 4 * side)
+        while mask:
+            point = lowest(mask)
+            mask &= mask - 1
+            c = count(row, 4 * side, point)
+            if point == 25:
+                index[n], value[n] = base + 96, np.float32(c) * np.float32(0.5)
+                n += 1
+                continue
+            at = base + 4 * (point - 1)
+            for k in range(min(c, 3)):
+                index[n], value[n] = at + k, np.float32(1)
+                n += 1
+            if c > 3:
+                index[n], value[n] = at + 3, np.float32(c - 3) * np.float32(0.5)
+                n += 1
+        off = count(row, 4 * side, 0)
+        if off:
+            index[n], value[n] = base + 97, np.float32(off) / np.float32(15)
+            n += 1
+    return n
+
+
+@inner
+def hitting_rolls(occ, on_bar, closed, blots):
+    """How many of the 36 rolls let a side hit (or pin) one of the blots, by one checker's direct or combined moves.
+
+    All masks are in that side's own numbering; closed: points where it may not land.
+    """
+    if not blots:
+        return np.int64(0)
+    open_points = POINTS_MASK & ~closed
+    start = _BAR_BIT if on_bar else occ
+    direct = np.int64(0)  # dice that hit on their own
+    for die in range(1, 7):
+        if start >> die & blots or on_bar == 1 and occ >> die & POINTS_MASK & blots:
+            direct |= np.int64(1) << die  # one on the bar: the other die brings it in (nearly always)
+    misses = 6 - popcount(direct)
+    total = 36 - misses * misses
+    if on_bar > 1:
+        return total
+    for a in range(1, 7):
+        if direct >> a & 1:
+            continue
+        via_a = start >> a & open_points
+        for b in range(1, a):
+            if not direct >> b & 1 and (via_a >> b | (start >> b & open_points) >> a) & blots:
+                total += 2
+        reach = via_a
+        for _ in range(3):
+            reach = reach >> a & open_points
+            if reach & blots:
+                total += 1
+                break
+    return total
+
+
+@inlined
+def _add(index, n, row):
+    index[n] = row
+    return n + 1
+
+
+@inner
+def _side(rules, row, offsets, side, closed, blots, index, n):
+    """Rows of one side (0 mine, 1 theirs); closed, blots: enemy points and lone checkers in its numbering."""
+    base = 4 * side
+    occ = occupied(row, base)
+    strong = made(row, base) if rules.contact != NO_CONTACT else occ
+    mask = occ & POINTS_MASK
+    while mask:
+        point = lowest(mask)
+        mask &= mask - 1
+        n = _add(index, n, offsets[COUNTS] + 168 * side + 7 * (point - 1) + min(count(row, base, point), 7) - 1)
+    n = _add(index, n, offsets[BORNE_OFF] + 16 * side + count(row, base, 0))
+    for w in range(7):
+        window = strong >> (1 + 3 * w) & 63
+        if window:
+            n = _add(index, n, offsets[WINDOWS] + 448 * side + 64 * w + window)
+    if occ:
+        last = highest(occ)
+        ahead = (closed << 6) >> last & 63
+        n = _add(index, n, offsets[BARRIER] + 64 * side + ahead)
+        n = _add(index, n, offsets[BARRIER_AT] + 1600 * side + 64 * (last - 1) + ahead)
+        rest = occ & ~(np.int64(1) << last)
+        if rest:
+            n = _add(index, n, offsets[SECOND_BARRIER] + 64 * side + ((closed << 6) >> highest(rest) & 63))
+    back = np.int64(0)
+    for k in range(4):
+        back += popcount(np.int64(row[base + k]) & FAR_MASK) << k
+    n = _add(index, n, offsets[BACK] + 16 * side + back)
+    if rules.contact != NO_CONTACT:
+        on_bar = count(row, base, 25)
+        if on_bar:
+            n = _add(index, n, offsets[BAR_COUNT] + 4 * side + min(on_bar, 4) - 1)
+            board = across(closed, rules.parallel) >> 1 & 63
+            n = _add(index, n, offsets[BAR_BOARD] + 128 * side + 64 * min(on_bar - 1, 1) + board)
+        n = _add(index, n, offsets[SHOTS] + 37 * side + hitting_rolls(occ, on_bar, closed, blots))
+    pins = np.int64(row[MY_PINS + side])
+    if rules.contact == PIN:
+        mask = pins
+        while mask:
+            n = _add(index, n, offsets[PINNED] + 24 * side + lowest(mask) - 1)
+            mask &= mask - 1
+    if rules.contact != HIT:
+        for die in range(1, 7):
+            can = popcount(occ & ~pins & ~(closed << die) & (np.int64(-2) << die))
+            n = _add(index, n, offsets[MOBILITY] + 24 * side + 4 * (die - 1) + min(can, 3))
+    return n
+
+
+@inner
+def pips(row, side):
+    """Pip count of a side (0 mine, 4 theirs): the sum of its checkers' distances, 25 for one on the bar."""
+    total = np.int64(0)
+    mask = occupied(row, side)
+    while mask:
+        point = lowest(mask)
+        mask &= mask - 1
+        total += point * count(row, side, point)
+    return total
+
+
+@inner
+def has_contact(rules, row):
+    """Can the sides still meet (contrary games)?"""
+    mine, theirs = occupied(row, 0), occupied(row, 4)
+    if not mine or not theirs:
+        return False
+    return highest(mine) + highest(theirs) > 25 or (row[MY_PINS] | row[THEIR_PINS]) != 0
+
+
+@inner
+def _owed(row, offsets, index, n):
+    """Rows of what the turn owes and of the counters that decide what comes."""
+    owed, turn = np.int64(row[OWED]), np.int64(row[TURN])
+    left = owed >> 9 & 7
+    if left and owed >> 6 & 7:
+        n = _add(index, n, offsets[OWED_STAGE] + 28 * ((owed >> 6 & 7) - 1) + 7 * (left - 1) + (owed >> 12 & 7))
+    elif left:
+        if owed & LARGER_OWED:
+            n = _add(index, n, offsets[OWED_DICE] + (owed & 7) - 1)
+        if owed & SMALLER_OWED:
+            n = _add(index, n, offsets[OWED_DICE] + 6 + (owed >> 3 & 7) - 1)
+    flags = ((turn ^ turn >> 1) & PLAYER) | (turn & HANDED) >> 2 | (turn & EXTRA) >> 2 | (turn & GRACE) >> 2
+    for k in range(4):
+        if flags >> k & 1:
+            n = _add(index, n, offsets[TURN_FLAGS] + k)
+    n = _add(index, n, offsets[TURN_FLAGS] + 4 + (turn >> 6 & 3))
+    throws = np.int64(row[THROWS])
+    n = _add(index, n, offsets[CALM] + min(throws & 0xFFFF, 15))
+    n = _add(index, n, offsets[CALM] + 16 + min(throws >> 16, 15))
+    if left:
+        n = _add(index, n, offsets[HEADS] + min(turn >> HEAD_SHIFT & 15, 3))
+        n = _add(index, n, offsets[HEADS] + 4 + min(turn >> (HEAD_SHIFT + 4) & 15, 3))
+    return n
+
+
+@inner
+def _race(row, offsets, index, n):
+    """Counts once more, in rows of their own, when the sides have passed each other."""
+    n = _add(index, n, offsets[RACE])
+    for side in range(2):
+        mask = occupied(row, 4 * side) & POINTS_MASK
+        while mask:
+            point = lowest(mask)
+            mask &= mask - 1
+            c = min(count(row, 4 * side, point), 7)
+            n = _add(index, n, offsets[RACE] + 1 + 168 * side + 7 * (point - 1) + c - 1)
+    return n
+
+
+@inner
+def encode_into(rules, encoding, row, index, value):
+    """Write the rows of a state and their values; returns their number.
+
+    index: int32[MAX_ACTIVE], value: float32[MAX_ACTIVE]; beyond the returned number they are left as they were.
+    """
+    if encoding.plain:
+        return _plain(row, index, value)
+    offsets = encoding.offsets
+    if rules.contact == NO_CONTACT:
+        closed = across(occupied(row, 4), rules.parallel)
+        their_closed = across(occupied(row, 0), rules.parallel)
+        blots = their_blots = np.int64(0)
+    else:
+        my_pins, their_pins = np.int64(row[MY_PINS]), np.int64(row[THEIR_PINS])
+        closed = across(made(row, 4), rules.parallel) | my_pins
+        their_closed = across(made(row, 0), rules.parallel) | their_pins
+        blots = across(occupied(row, 4), rules.parallel) & ~closed & ~across(their_pins, rules.parallel)
+        their_blots = across(occupied(row, 0), rules.parallel) & ~their_closed & ~across(my_pins, rules.parallel)
+    n = _side(rules, row, offsets, 0, closed, blots, index, 0)
+    n = _side(rules, row, offsets, 1, their_closed, their_blots, index, n)
+    mine, theirs = pips(row, 0), pips(row, 4)
+    n = _add(index, n, offsets[PIPS] + min(mine >> 3, 47))
+    n = _add(index, n, offsets[PIPS] + 48 + min(theirs >> 3, 47))
+    n = _add(index, n, offsets[PIP_LEAD] + min(max((theirs - mine) >> 3, -16), 15) + 16)
+    if rules.contact != NO_CONTACT and not has_contact(rules, row):
+        n = _race(row, offsets, index, n)
+    if not rules.plain:
+        n = _owed(row, offsets, index, n)
+    for k in range(n):
+        value[k] = np.float32(1)
+    return n
+
+
+@kernel
+def encode_batch(rules, encoding, rows, index, value, number):
+    """`encode_into` for many states: rows uint32[N, 16], index int32[N, MAX_ACTIVE], value float32, number int64[N]."""
+    for i in range(len(rows)):
+        number[i] = encode_into(rules, encoding, rows[i], index[i], value[i])
+
+
+def encode(variant: Variant, states: np.ndarray, kind: str = "patterns") -> np.ndarray:
+    """Inputs of states as a dense float32[N, rows], for those who bring their own learner."""
+    states = np.ascontiguousarray(states, dtype=np.uint32)
+    encoding = encoding_of(variant, kind)
+    index = np.zeros((len(states), MAX_ACTIVE), np.int32)
+    value = np.zeros((len(states), MAX_ACTIVE), np.float32)
+    number = np.zeros(len(states), np.int64)
+    encode_batch(rules_of(variant), encoding, states, index, value, number)
+    dense = np.zeros((len(states), encoding.size), np.float32)
+    for i, n in enumerate(number):
+        np.add.at(dense[i], index[i, :n], value[i, :n])
+    return dense
