@@ -7,6 +7,7 @@ Whatever is heavy is imported inside the commands, so that `nardy --help` is ins
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from nardy_rl.errors import BadOption, BadRun, NardyError, did_you_mean
 F = TypeVar("F", bound=Callable[..., Any])
 
 DONE, NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+BENCHES = ("engine", "train", "env", "search")
 
 
 class OneExample(click.Command):
@@ -177,7 +179,7 @@ def rules(variant: str, as_json: bool) -> int:
 
 @command("nardy perft backgammon --depth 2 --divide")
 @click.argument("variant")
-@click.option("--depth", type=WHOLE, required=True, help="How many plays deep to count.")
+@click.option("--depth", type=COUNT, required=True, help="How many plays deep to count.")
 @click.option("--divide", is_flag=True, help="Show the count of every first play.")
 @click.option("--seed", type=WHOLE, default=1, show_default=True, help="For starts that are drawn at random.")
 def perft(variant: str, depth: int, divide: bool, seed: int, as_json: bool) -> int:
@@ -185,7 +187,21 @@ def perft(variant: str, depth: int, divide: bool, seed: int, as_json: bool) -> i
 
     From the start, over all 21 rolls; depth counts plays. `unique` counts distinct states.
     """
-    raise NotImplementedError
+    from nardy_rl.experiments.screen import messages, table, warm_up
+    from nardy_rl.perft import perft as count
+
+    game = _variant(variant)
+    warm_up(messages(), game)
+    with messages().status("counting..."):
+        counted = count(game, depth, divide=divide, seed=seed)
+    if as_json:
+        _emit(counted)
+        return DONE
+    if divide:
+        rows = [("-".join(roll), f"{number:,}") for roll, number in counted["divide"].items()]
+        _print(table(["roll", ">plays"], rows))
+    _print(f"{counted['variant']}, depth {depth}: {counted['total']:,} plays, {counted['unique']:,} distinct")
+    return DONE
 
 
 @command("nardy check cases/backgammon.jsonl")
@@ -195,7 +211,22 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
 
     Reads the files (their format: docs/cases.md), recomputes every play, reports every difference.
     """
-    raise NotImplementedError
+    from nardy_rl.cases import check_files
+    from nardy_rl.experiments.screen import messages
+
+    with messages().status("checking (the first time the rules are compiled, up to a minute)..."):
+        found = check_files(files)
+    differences = found["differences"]
+    if as_json:
+        _emit(found)
+    else:
+        for case in differences:
+            _print(f"{case['id']}: {len(case['missing'])} plays missing, {len(case['extra'])} too many")
+            for kind in ("missing", "extra"):
+                for one in case[kind]:
+                    _print(f"  {kind}  {json.dumps(one)}")
+        _print(f"{found['files']} files, {found['cases']:,} cases, {len(differences)} differ")
+    return NO if differences else DONE
 
 
 # ----------------------------------------------------------------------------------------- training and duels
@@ -317,7 +348,24 @@ def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_jso
 
     Results are asserted equal first, then timed in alternating rounds.
     """
-    raise NotImplementedError
+    from nardy_rl.experiments import bench as benchmarks
+    from nardy_rl.experiments.screen import bench_table, messages
+
+    measures = {
+        name.removeprefix("bench_"): f for name, f in vars(benchmarks).items() if name.startswith("bench_")
+    }
+    if what not in measures:
+        hint = did_you_mean(what, measures) if what not in BENCHES else ""
+        raise BadOption(f"this release has no benchmark {what!r}{hint}; it has {' and '.join(measures)}")
+    chosen = [_variant(name) for name in names] or None
+    console = messages()
+    with console.status("measuring; the kernels are compiled first...") as status:
+        lines = measures[what](chosen, peers=peers, seconds=seconds, say=status.update)
+    if as_json:
+        _emit({"results": lines})
+    else:
+        _print(bench_table(lines))
+    return DONE
 
 
 # -------------------------------------------------------------------------------------------- play and doctor

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -42,15 +41,10 @@ def play_game(
 
     Raises NardyError for a bot that does not exist. The end of the input leaves the game.
     """
-    stream = sys.stderr if to_stderr else sys.stdout
-
-    def show(text: str = "") -> None:
-        print(text, file=stream, flush=True)
-
     warm_up(messages(), variant)
     bot = load_bot(variant, bot_name) if bot_name else _best_bot(variant)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
-    table = _Table(variant, bot, seed, seat, show)
+    table = _Table(variant, bot, seed, seat, sys.stderr if to_stderr else sys.stdout)
     table.play()
     return table.report()
 
@@ -65,20 +59,23 @@ def _best_bot(variant: Variant) -> Any:
 class _Table:
     """One game between a person and a bot."""
 
-    def __init__(self, variant: Variant, bot: Any, seed: int, seat: int, show: Callable[[str], None]) -> None:
-        self.variant, self.bot, self.seed, self.seat, self.show = variant, bot, seed, seat, show
+    def __init__(self, variant: Variant, bot: Any, seed: int, seat: int, stream: TextIO) -> None:
+        self.variant, self.bot, self.seed, self.seat, self.stream = variant, bot, seed, seat, stream
         self.position = Position.opening(variant, seed)
         self.rng = np.zeros(1, dtype=np.uint64)
         dice.stream(seed, _DICE_STREAM, self.rng)
         self.plays: list[dict[str, Any]] = []
         self.resigned = False
 
+    def show(self, text: str) -> None:
+        """Print something for the person."""
+        print(text, file=self.stream, flush=True)
+
     def play(self) -> None:
         """Play to the end, or until the person leaves."""
-        self.show(
-            f"{self.variant.name} against {self.bot.name}, seed {self.seed}. You are player {self.seat}."
-        )
-        self.show("Type help for the commands.\n")
+        mine, its = "OX"[self.seat], "XO"[self.seat]
+        self.show(f"{self.variant.name}, seed {self.seed}: you are {mine}, the bot {self.bot.name} is {its}.")
+        self.show(f"The numbers in the rows marked {mine} are yours. Type help for the commands.\n")
         self.show(f"{'You begin' if self.position.starter == self.seat else 'The bot begins'}.")
         try:
             while not self.position.over:
@@ -108,6 +105,10 @@ class _Table:
         choices = before.plays()
         first, second = before.dice
         thrown = f"{'your' if before.thrower == self.seat else 'the bot’s'} {first}-{second}"
+        if before.owed[0][0] != first or before.player != before.thrower:
+            thrown += ", " + " and ".join(
+                f"{moves} × {die}" for die, moves in before.owed[: 2 if first != second else 1]
+            )
         if mine:
             self.show(f"\n{before.picture()}")
         if len(choices) == 1 and not before.move_text(choices[0]).strip():
@@ -126,7 +127,7 @@ class _Table:
     def _ask(self, position: Position, choices: list[Position], thrown: str) -> Position:
         while True:
             try:
-                line = input(f"{thrown}> ").strip()
+                line = self._read(f"{thrown}> ")
             except EOFError:
                 self.show("\nThe input has ended; the game is left.")
                 raise _Left from None
@@ -157,6 +158,18 @@ class _Table:
                     return position.after(line)
                 except NardyError as error:
                     self.show(f"{error}. Type ? for your plays.")
+
+    def _read(self, prompt: str) -> str:
+        """A line of the person's; raises EOFError at the end of the input."""
+        if sys.stdin.isatty() and self.stream is sys.stdout:
+            return input(prompt).strip()
+        print(prompt, end="", file=self.stream, flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        if not sys.stdin.isatty():
+            self.show(line.rstrip())  # so that a record of the game can be read
+        return line.strip()
 
     def _list(self, position: Position, choices: list[Position]) -> None:
         for number, after in enumerate(choices[:LISTED], 1):

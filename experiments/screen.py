@@ -83,6 +83,24 @@ def duel_table(results: Sequence[Mapping[str, Any]], title: str = "") -> Table:
     return table(columns, rows, title)
 
 
+def bench_table(lines: Sequence[Mapping[str, Any]]) -> Table:
+    """Measurements (keys of `nardy bench --json`) as one table: median round, slowest and fastest."""
+
+    def figure(value: float | None) -> str:
+        return "" if value is None else f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+    def spread(line: Mapping[str, Any]) -> str:
+        return "" if line.get("low") is None else f"{figure(line['low'])} to {figure(line['high'])}"
+
+    columns = ["game", "metric", ">median", ">slowest to fastest", "unit", "rival", ">its median", ">times"]
+    rows = [
+        [r["variant"], r["metric"], figure(r["value"]), spread(r), r["unit"]]
+        + [r["peer"] or "", figure(r["peer_value"]), figure(r["ratio"])]
+        for r in lines
+    ]
+    return table(columns, rows)
+
+
 @contextmanager
 def progress(console: Console, what: str) -> Iterator[Callable[[int, int], None]]:
     """A bar while something is counted; yields the function to call with (done, in all)."""
