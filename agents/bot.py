@@ -213,21 +213,6 @@ class ValueBot(Bot):
         return (self.roll_values(states) @ ROLL_WEIGHTS).astype(np.float32)
 
 
-class PolicyBot(ValueBot):
-    """A bot around anything that has `values(states)`, such as a trained `Policy`."""
-
-    def __init__(self, variant: Variant, name: str, policy: Any) -> None:
-        super().__init__(variant, name)
-        self.policy = policy
-        if hasattr(policy, "roll_values"):
-            self.roll_values = policy.roll_values  # type: ignore[method-assign]
-
-    def estimate(self, states: States) -> NDArray[np.float32]:
-        """See `ValueBot.estimate`."""
-        values: NDArray[np.float32] = self.policy.values(states)
-        return values
-
-
 class UserBot(Bot):
     """Somebody's own bot: an object whose `choose(position)` returns a Position, an index or a move text.
 
@@ -314,7 +299,8 @@ def _from_file(variant: Variant, name: str, path: Path) -> Bot:
     from nardy_rl.agents.policy import Policy
 
     policy = Policy.load(path, variant)
-    return policy if isinstance(policy, Bot) else PolicyBot(variant, name, policy)
+    policy.name = name
+    return policy
 
 
 def _random(variant: Variant) -> Bot:

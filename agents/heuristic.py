@@ -323,7 +323,7 @@ class HeuristicBot(ValueBot):
         super().__init__(variant, "heuristic")
         self.family = ("short", "long", "plakoto").index(variant.family)
         self.weights = WEIGHTS[variant.family]
-        self.scale = np.float32(self.table[: 32].max())
+        self.scale = np.float32(self.table[:32].max())
 
     def estimate(self, states: States) -> NDArray[np.float32]:
         """See `ValueBot.estimate`."""

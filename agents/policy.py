@@ -78,9 +78,7 @@ class Policy(ValueBot):
         """See `ValueBot.roll_values`; one kernel does the whole work."""
         values = np.empty((len(states), 21), np.float32)
         rows = np.ascontiguousarray(states, dtype=np.uint32)
-        roll_values_batch(
-            self.rules, self.encoding, self.net, self.meaning, self._work(), own_scratch(), rows, values
-        )
+        roll_values_batch(self.rules, self.encoding, self.net, self.meaning, self._work(), own_scratch(), rows, values)
         return values
 
     def save(self, path: Path, *, half: bool = False, extra: Mapping[str, Any] | None = None) -> None:
@@ -101,10 +99,17 @@ class Policy(ValueBot):
         return {
             "format": FORMAT,
             "variant": variant_text(self.variant),
-            "inputs": {"kind": self.kind, "version": VERSION, "digest": layout_digest(self.variant, self.kind)},
+            "inputs": {
+                "kind": self.kind,
+                "version": VERSION,
+                "digest": layout_digest(self.variant, self.kind),
+            },
             "outputs": output_names(self.variant),
             "hidden": [len(self.net.b1), len(self.net.b2)],
-            "test": {"states": states.tolist(), "outputs": self.outputs(states).astype(float).round(6).tolist()},
+            "test": {
+                "states": states.tolist(),
+                "outputs": self.outputs(states).astype(float).round(6).tolist(),
+            },
         }
 
     @staticmethod
@@ -120,27 +125,40 @@ class Policy(ValueBot):
             path = path / FILE_NAME
         tensors, header = read_tensors(path)
         if header.get("format") != FORMAT:
-            raise BadPolicy(f"{path} is no policy of this release (its format is {header.get('format')!r}, not {FORMAT!r})")
-        trained = parse_variant(header["variant"])
-        variant = variant or trained
-        inputs = header["inputs"]
-        if inputs["version"] != VERSION or inputs["digest"] != layout_digest(trained, inputs["kind"]):
-            raise BadPolicy(
-                f"{path} was made with version {inputs['version']} of the inputs ({inputs['digest']}), which another "
-                f"release has; this one has version {VERSION}: train it again, or use the release that made it"
-            )
-        if inputs["digest"] != layout_digest(variant, inputs["kind"]) or header["outputs"] != output_names(variant):
-            raise BadPolicy(
-                f"{path} is a policy for {header['variant']} and cannot play {variant_text(variant)}, whose "
-                f"inputs or outcomes differ: give one trained in that game"
-            )
-        return Policy(variant, _weights(path, tensors, header, variant), inputs["kind"], header, str(path))
+            found = header.get("format")
+            raise BadPolicy(f"{path} is no policy of this release: its format is {found!r}, not {FORMAT!r}")
+        try:
+            return _checked(path, tensors, header, variant)
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, BadPolicy):
+                raise
+            raise BadPolicy(f"the header of {path} is damaged ({error}): take the file anew from its source") from None
+
+
+def _checked(
+    path: Path, tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any], variant: Variant | None
+) -> Policy:
+    """The policy of a file of our format, if its inputs and outcomes fit the game and its weights their shapes."""
+    trained = parse_variant(header["variant"])
+    variant = variant or trained
+    kind, version, digest = (header["inputs"][key] for key in ("kind", "version", "digest"))
+    if version != VERSION or digest != layout_digest(trained, kind):
+        raise BadPolicy(
+            f"{path} was made with version {version} of the inputs ({digest}), which another release has; this "
+            f"one has version {VERSION}: train it again, or use the release that made it"
+        )
+    if digest != layout_digest(variant, kind) or header["outputs"] != output_names(variant):
+        raise BadPolicy(
+            f"{path} is a policy for {header['variant']} and cannot play {variant_text(variant)}, whose "
+            f"inputs or outcomes differ: give one trained in that game"
+        )
+    return Policy(variant, _weights(path, tensors, header, variant), kind, header, str(path))
 
 
 def _weights(path: Path, tensors: Mapping[str, Any], header: Mapping[str, Any], variant: Variant) -> Net:
     """The net of a file, with every shape checked."""
     rows = encoding_of(variant, header["inputs"]["kind"]).size
-    h1, h2 = header["hidden"]
+    h1, h2 = (int(size) for size in header["hidden"])
     top, size = h2 or h1, len(header["outputs"])
     shapes = {"w1": (rows, h1), "b1": (h1,), "w2": (h2, h1), "b2": (h2,), "w3": (size, top), "b3": (size,)}
     for name, shape in shapes.items():
@@ -194,8 +212,13 @@ def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
-        raise BadPolicy(f"{path} cannot be read as a policy ({error}): it is truncated or another kind of file") from None
+        raise BadPolicy(
+            f"{path} cannot be read as a policy ({error}): it is truncated or another kind of file"
+        ) from None
     if "nardy-rl" not in metadata:
         raise BadPolicy(f"{path} is a safetensors file but no policy of nardy-rl: its header does not say so")
-    header: dict[str, Any] = json.loads(metadata["nardy-rl"])
+    try:
+        header: dict[str, Any] = dict(json.loads(metadata["nardy-rl"]))
+    except (ValueError, TypeError) as error:
+        raise BadPolicy(f"the header of {path} is damaged ({error}): take the file anew from its source") from None
     return tensors, header

@@ -69,13 +69,15 @@ class ValueNet(nn.Module):
             return np.ascontiguousarray(parameter.detach().cpu().numpy().astype(np.float32))
 
         h1 = len(self.bias)
-        second = (array(self.second.weight), array(self.second.bias)) if self.second is not None else (
-            np.zeros((0, h1), np.float32),
-            np.zeros(0, np.float32),
+        second = (
+            (array(self.second.weight), array(self.second.bias))
+            if self.second is not None
+            else (
+                np.zeros((0, h1), np.float32),
+                np.zeros(0, np.float32),
+            )
         )
-        return Net(
-            array(self.first.weight), array(self.bias), *second, array(self.top.weight), array(self.top.bias)
-        )
+        return Net(array(self.first.weight), array(self.bias), *second, array(self.top.weight), array(self.top.bias))
 
 
 def tensors(policy: Policy, states: States) -> tuple[torch.Tensor, torch.Tensor]:

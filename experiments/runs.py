@@ -1,11 +1,11 @@
 """Run folders: what a training run leaves on the disk, written so that a kill at any moment loses little.
 
-    config.json              the settings, and where the run came from: versions, commit, machine, command
-    policy.safetensors       the policy so far; loads as a bot (so does the folder)
-    checkpoint.safetensors   everything needed to go on: weights, moments, counters
-    history.jsonl            a line now and then: games, minutes, speed, loss, strength
-    results.json             the table against the baselines, when the run is done
-    events.out.tfevents.*    the same for TensorBoard
+config.json              the settings, and where the run came from: versions, commit, machine, command
+policy.safetensors       the policy so far; loads as a bot (so does the folder)
+checkpoint.safetensors   everything needed to go on: weights, moments, counters
+history.jsonl            a line now and then: games, minutes, speed, loss, strength
+results.json             the table against the baselines, when the run is done
+events.out.tfevents.*    the same for TensorBoard
 """
 
 from __future__ import annotations
@@ -29,7 +29,12 @@ from nardy_rl.agents.td import Adam
 from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.config import TrainConfig
 
-CONFIG, CHECKPOINT, HISTORY, RESULTS = "config.json", "checkpoint.safetensors", "history.jsonl", "results.json"
+CONFIG, CHECKPOINT, HISTORY, RESULTS = (
+    "config.json",
+    "checkpoint.safetensors",
+    "history.jsonl",
+    "results.json",
+)
 CHECKPOINT_FORMAT = "nardy-rl checkpoint 1"
 
 
@@ -104,7 +109,9 @@ def new_folder(config: TrainConfig) -> Path:
         folder = Path(f"{stem}-{number}")
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise BadRun(f"{folder} is there already: go on with  nardy train --resume {folder}  or choose another --out")
+            raise BadRun(
+                f"{folder} is there already: go on with  nardy train --resume {folder}  or choose another --out"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / CONFIG, json.dumps({"config": dataclasses.asdict(config), **provenance()}, indent=1))
     except OSError as error:

@@ -206,7 +206,9 @@ class Screen:
         """Show games, speed, loss and the time that is left."""
         t = self.trainer
         speed = t.config.round * t.threads / t.seconds_of_round if t.seconds_of_round else 0.0
-        text = f"{t.progress.games:,} games  {speed:,.0f} games/s  {t.plays_of_game:.0f} plays a game  loss {t.loss:.3f}"
+        text = (
+            f"{t.progress.games:,} games  {speed:,.0f} games/s  {t.plays_of_game:.0f} plays a game  loss {t.loss:.3f}"
+        )
         used, now = t.done - self.first, time.perf_counter()
         left = (now - self.begun) * (1 - t.done) / used if used > 0 else float("nan")
         remaining = "" if math.isnan(left) else f"{int(left) // 60}:{int(left) % 60:02d} left"
@@ -247,7 +249,13 @@ def _duel(trainer: Trainer, opponent: str, games: int, adjusted: bool) -> dict[s
     rival = load_bot(trainer.variant, opponent)
     evaluator: Any = policy if adjusted else "none"
     result: dict[str, Any] = duel(
-        trainer.variant, policy, rival, games, seed=trainer.config.seed, threads=trainer.threads, evaluator=evaluator
+        trainer.variant,
+        policy,
+        rival,
+        games,
+        seed=trainer.config.seed,
+        threads=trainer.threads,
+        evaluator=evaluator,
     ).as_dict()
     return result
 

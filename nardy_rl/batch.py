@@ -89,9 +89,7 @@ def checked_dice(dice: ArrayLike, n: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def plays(
-    variant: Variant | str, states: ArrayLike, dice: ArrayLike | None = None
-) -> tuple[States, NDArray[np.int64]]:
+def plays(variant: Variant | str, states: ArrayLike, dice: ArrayLike | None = None) -> tuple[States, NDArray[np.int64]]:
     """Every distinct legal play of many positions (rules page, sections 2 to 6).
 
     variant: a Variant or its text, such as `classic:block=sport`. states: uint32[N, 16]. dice: whole numbers

@@ -47,7 +47,9 @@ def copy_into(out, source):
 @inlined
 def occupied(row, side):
     """Points and bar where side (0 mine, 4 theirs) has a checker, as a mask; off is not counted."""
-    return (np.int64(row[side]) | np.int64(row[side + 1]) | np.int64(row[side + 2]) | np.int64(row[side + 3])) & ON_BOARD
+    return (
+        np.int64(row[side]) | np.int64(row[side + 1]) | np.int64(row[side + 2]) | np.int64(row[side + 3])
+    ) & ON_BOARD
 
 
 @inlined

@@ -110,9 +110,7 @@ def state_of_case(data: Json) -> State:
         row[MY_PINS + i] = sum(1 << point for point in pins[side])
     heads, throws = _numbers(data, "head_used", 15), _numbers(data, "throws", 0xFFFF)
     flags = sum(
-        bit
-        for name, bit in (("handed", HANDED), ("extra_used", EXTRA), ("grace", GRACE))
-        if _field(data, name, bool)
+        bit for name, bit in (("handed", HANDED), ("extra_used", EXTRA), ("grace", GRACE)) if _field(data, name, bool)
     )
     row[TURN] = (
         player

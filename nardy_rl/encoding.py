@@ -69,15 +69,30 @@ def layout(variant: Variant, kind: str = "patterns") -> list[tuple[int, str, int
         raise BadOption(f"unknown kind of inputs {kind!r}; there are {' and '.join(KINDS)}")
     if kind == "plain":
         return [
-            (PLAIN, "plain", 196, "side (mine, theirs) x [point 1..24 x (>=1, >=2, >=3, (n-3)/2), bar n/2, off n/15]")
+            (
+                PLAIN,
+                "plain",
+                196,
+                "side (mine, theirs) x [point 1..24 x (>=1, >=2, >=3, (n-3)/2), bar n/2, off n/15]",
+            )
         ]
     r = rules_of(variant)
     blocking = "occupied" if r.contact == NO_CONTACT else "made"
     table = [
         (COUNTS, "counts", 336, "side x point 1..24 x number of checkers 1..7 (7: seven or more)"),
         (BORNE_OFF, "borne off", 32, "side x number borne off 0..15"),
-        (WINDOWS, "windows", 896, f"side x window of six points from 1, 4, .. 19 x mask of {blocking} points"),
-        (BARRIER, "barrier", 128, f"side x mask of enemy {blocking} points in the six before the last checker"),
+        (
+            WINDOWS,
+            "windows",
+            896,
+            f"side x window of six points from 1, 4, .. 19 x mask of {blocking} points",
+        ),
+        (
+            BARRIER,
+            "barrier",
+            128,
+            f"side x mask of enemy {blocking} points in the six before the last checker",
+        ),
         (BARRIER_AT, "barrier at", 3200, "the same, together with the last checker's point 1..25"),
         (SECOND_BARRIER, "second barrier", 128, "the same for the second last point"),
         (PIPS, "pips", 96, "side x pip count / 8"),
@@ -102,7 +117,12 @@ def layout(variant: Variant, kind: str = "patterns") -> list[tuple[int, str, int
         table += [
             (OWED_STAGE, "owed stage", 168, "stage value 1..6 x moves left 1..4 x last stage 0..6"),
             (OWED_DICE, "owed dice", 12, "dice of a non-double still owed: larger 1..6, smaller 1..6"),
-            (TURN_FLAGS, "turn flags", 12, "thrower acts, handed, extra throw, grace, idle hand-overs 0..2 and others"),
+            (
+                TURN_FLAGS,
+                "turn flags",
+                12,
+                "thrower acts, handed, extra throw, grace, idle hand-overs 0..2 and others",
+            ),
             (CALM, "calm", 32, "side x own throws made, up to the calm ones, at most 15"),
             (HEADS, "heads", 8, "side x checkers already taken off the head 0..3"),
         ]

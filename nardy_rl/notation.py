@@ -114,9 +114,7 @@ def _steps_to(rules, row, after, scr, steps):
 @kernel
 def _pass_into(rules, row, out):
     """The state after the empty play, in the mover's view."""
-    write_play(
-        rules, row, out, np.int64(row[0]), np.int64(row[1]), np.int64(row[2]), np.int64(row[3]), np.int64(0)
-    )
+    write_play(rules, row, out, np.int64(row[0]), np.int64(row[1]), np.int64(row[2]), np.int64(row[3]), np.int64(0))
 
 
 @kernel
@@ -161,10 +159,7 @@ def _trace_back(rules, row, scr, level, wanted, steps):
 def _of(node, point):
     """Checkers of the mover on a point at a node."""
     return (
-        (node[0] >> point & 1)
-        | (node[1] >> point & 1) << 1
-        | (node[2] >> point & 1) << 2
-        | (node[3] >> point & 1) << 3
+        (node[0] >> point & 1) | (node[1] >> point & 1) << 1 | (node[2] >> point & 1) << 2 | (node[3] >> point & 1) << 3
     )
 
 
@@ -363,9 +358,7 @@ def _reason(before: Position, wanted: _Wanted, plays: list[Position]) -> str:
         return "checkers on the bar enter first"
     allowed = _allowance(before)
     if leaving[HEAD] > allowed:
-        spelled = {0: "no more checkers", 1: "one checker", 2: "two checkers"}.get(
-            allowed, f"{allowed} checkers"
-        )
+        spelled = {0: "no more checkers", 1: "one checker", 2: "two checkers"}.get(allowed, f"{allowed} checkers")
         return f"{spelled} may leave the head"
     closed = int(_closed_mask(_kernel_view(before.variant)[0], np.array(before.state)))
     for point in sorted(_stops(wanted), reverse=True):
@@ -380,9 +373,7 @@ def _reason(before: Position, wanted: _Wanted, plays: list[Position]) -> str:
                 numbers = " or ".join(map(str, sorted(dice, reverse=True)))
                 return f"{_name(start)}/{_name(end)} is no move of {numbers}"
     made = sum(len(way) - 1 for way in wanted.ways)
-    if made < longest and all(
-        way[i] - way[i + 1] in dice for way in wanted.ways for i in range(len(way) - 1)
-    ):
+    if made < longest and all(way[i] - way[i + 1] in dice for way in wanted.ways for i in range(len(way) - 1)):
         return f"{longest} moves can be made, so they must be"
     return f"it is not among the {len(plays)} legal plays"
 

@@ -49,9 +49,7 @@ def _fingerprint(row):
     for k in range(0, 8, 2):
         h = _mixed(h ^ (np.uint64(row[k]) << np.uint64(32) | np.uint64(row[k + 1])))
     h = _mixed(h ^ (np.uint64(row[MY_PINS]) << np.uint64(32) | np.uint64(row[THEIR_PINS])))
-    last = (
-        np.uint64(owed) << np.uint64(32) | np.uint64(row[TURN] & 3) << np.uint64(16) | np.uint64(row[OUTCOME])
-    )
+    last = np.uint64(owed) << np.uint64(32) | np.uint64(row[TURN] & 3) << np.uint64(16) | np.uint64(row[OUTCOME])
     return _mixed(h ^ last) | np.uint64(1 << 63)
 
 
@@ -111,9 +109,7 @@ def _root(variant: Variant, seed: int | None) -> Position:
     return Position.start(variant, seed=seed or 0)
 
 
-def _expanded(
-    variant: Variant, states: States, weights: NDArray[np.int64]
-) -> tuple[States, NDArray[np.int64]]:
+def _expanded(variant: Variant, states: States, weights: NDArray[np.int64]) -> tuple[States, NDArray[np.int64]]:
     """The distinct states one play on, and on how many ways each is reached; finished ones do not go on."""
     found, ways = [], []
     live = states[:, OUTCOME] == 0
@@ -167,9 +163,7 @@ def _leaves(variant: Variant, states: States, weights: NDArray[np.int64]) -> tup
     return totals, int(unique[0])
 
 
-def perft(
-    variant: Variant | str, depth: int, divide: bool = False, seed: int | None = None
-) -> dict[str, Any]:
+def perft(variant: Variant | str, depth: int, divide: bool = False, seed: int | None = None) -> dict[str, Any]:
     """Count the plays of a game by depth from its start.
 
     Returns `variant`, `depth`, `total` (sequences of that many plays, every roll counted once), `unique`

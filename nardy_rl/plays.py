@@ -233,7 +233,11 @@ def write_theirs(rules, row, out, side, occ, hits):
     """What a play does to the opponent, into `out` where his planes begin at `side`: hits and pins."""
     if hits:
         o0, o1, o2, o3 = hit_planes(
-            np.int64(row[4]), np.int64(row[5]), np.int64(row[6]), np.int64(row[7]), across(hits, rules.parallel)
+            np.int64(row[4]),
+            np.int64(row[5]),
+            np.int64(row[6]),
+            np.int64(row[7]),
+            across(hits, rules.parallel),
         )
         out[side], out[side + 1] = np.uint32(o0), np.uint32(o1)
         out[side + 2], out[side + 3] = np.uint32(o2), np.uint32(o3)
@@ -396,7 +400,16 @@ def two_dice_plays(rules, row, scr, larger, smaller):
                 if checked and not is_permitted(rules, row, (b0 | b1 | b2 | b3) & ON_BOARD, np.int64(0)):
                     continue
                 n = emit(
-                    rules, row, scr, n, b0, b1, b2, b3, (landing | landing2) & lone, 2 | USED_LARGER | USED_SMALLER
+                    rules,
+                    row,
+                    scr,
+                    n,
+                    b0,
+                    b1,
+                    b2,
+                    b3,
+                    (landing | landing2) & lone,
+                    2 | USED_LARGER | USED_SMALLER,
                 )
     return n
 
@@ -722,7 +735,16 @@ def stage_plays(rules, row, scr):
         n = ordered_plays(rules, row, scr)
         settled = rules.plain == 1
     if n == 0:
-        write_play(rules, row, scr.plays[0], np.int64(row[0]), np.int64(row[1]), np.int64(row[2]), np.int64(row[3]), np.int64(0))
+        write_play(
+            rules,
+            row,
+            scr.plays[0],
+            np.int64(row[0]),
+            np.int64(row[1]),
+            np.int64(row[2]),
+            np.int64(row[3]),
+            np.int64(0),
+        )
         scr.deeds[0] = 0
         settled = False
         n = 1

@@ -115,15 +115,11 @@ def word_of_queue(dice: tuple[int, ...], queue: Queue) -> int:
             raise BadPosition(f"{_owed_text(queue)} is owed although no dice are thrown")
         return 0
     if len(dice) != 2 or not all(1 <= die <= 6 for die in dice) or dice[0] < dice[1]:
-        raise BadPosition(
-            f"dice {'-'.join(map(str, dice))}: it takes two numbers from 1 to 6, the larger first"
-        )
+        raise BadPosition(f"dice {'-'.join(map(str, dice))}: it takes two numbers from 1 to 6, the larger first")
     larger, smaller = dice
     if larger != smaller:
         if queue not in (((larger, 1), (smaller, 1)), ((larger, 1),), ((smaller, 1),)):
-            raise BadPosition(
-                f"{_owed_text(queue) or 'nothing'} cannot be owed of a throw of {larger}-{smaller}"
-            )
+            raise BadPosition(f"{_owed_text(queue) or 'nothing'} cannot be owed of a throw of {larger}-{smaller}")
         bits = sum(LARGER_OWED if die == larger else SMALLER_OWED for die, _ in queue)
         return larger | smaller << 3 | len(queue) << 9 | bits
     if (
@@ -201,9 +197,7 @@ def _check_boards(variant: Variant, row: State, counts: NDArray[np.int8], player
         if not (pins[0] >> d ^ pins[1] >> other) & 1:
             both = "both are pinned" if pins[0] >> d & 1 else "neither is pinned"
             reason = both if variant.contact == "pin" else f"{variant.id} does not allow that"
-            raise BadPosition(
-                f"both players stand on player {names[0]}'s {d}, player {names[1]}'s {other}: {reason}"
-            )
+            raise BadPosition(f"both players stand on player {names[0]}'s {d}, player {names[1]}'s {other}: {reason}")
 
 
 def _check_throw(variant: Variant, row: State) -> None:
@@ -630,9 +624,7 @@ def _row(sides: list[tuple[NDArray[np.int64], int]], context: dict[str, tuple[st
     throws = [int(n) for n in context.get("throws", ("0", "0"))]
     if max(heads) > 15 or max(throws) > 0xFFFF:
         raise BadPosition(f"head={heads[0]},{heads[1]} throws={throws[0]},{throws[1]}: too many to be kept")
-    flags = sum(
-        bit for name, bit in (("handed", HANDED), ("extra", EXTRA), ("grace", GRACE)) if name in context
-    )
+    flags = sum(bit for name, bit in (("handed", HANDED), ("extra", EXTRA), ("grace", GRACE)) if name in context)
     idle = int(context.get("idle", ("0",))[0])
     if idle > 3:
         raise BadPosition(f"idle={idle}: after two empty hand-overs the throw is over")

@@ -78,8 +78,6 @@ def rules_of(v: Variant) -> Rules:
         bound_off_play=int(v.bound_off == "play"),
         bound_hide_end=int(v.bound_hide == "end"),
         last_throw=int(v.last_throw),
-        plain=int(
-            v.doubles == "plain" and v.completion == "none" and v.extra == "none" and not v.last_throw
-        ),
+        plain=int(v.doubles == "plain" and v.completion == "none" and v.extra == "none" and not v.last_throw),
         opening_reroll=int(v.opening == "reroll"),
     )

@@ -1,0 +1,166 @@
+"""Nets and policy files: kernels, NumPy and torch agree; files round-trip; what is no policy is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from nardy_rl.agents import load_bot
+from nardy_rl.agents.net import new_net, output_names, outputs_of
+from nardy_rl.agents.policy import Policy, pretrained_path, read_tensors, test_states, write_tensors
+from nardy_rl.encoding import encode, encoding_of
+from nardy_rl.errors import BadPolicy
+from nardy_rl.experiments.compare import random_decisions
+from nardy_rl.results import DRAW, OUTCOMES, score_table
+from nardy_rl.variants import VARIANTS, parse_variant
+
+test_states.__test__ = False
+THREE = ["backgammon", "classic", "plakoto"]
+
+
+def fresh_policy(game, hidden=(24, 8), kind="patterns", seed=1):
+    variant = parse_variant(game)
+    return Policy(variant, new_net(encoding_of(variant, kind), outputs_of(variant), hidden, seed), kind, {}, "fresh")
+
+
+def states_of(policy, n=200):
+    return np.concatenate([test_states(policy.variant), random_decisions(policy.variant, n, seed=4)])
+
+
+@pytest.mark.parametrize("game", THREE)
+@pytest.mark.parametrize("hidden", [(24, 8), (24, 0)])
+@pytest.mark.parametrize("kind", ["patterns", "plain"])
+def test_kernel_and_numpy_agree(game, hidden, kind):
+    policy = fresh_policy(game, hidden, kind)
+    states = states_of(policy)
+    w1, b1, w2, b2, w3, b3 = (w.astype(np.float64) for w in policy.net)
+    x = np.maximum(encode(policy.variant, states, kind) @ w1 + b1, 0)
+    if hidden[1]:
+        x = np.maximum(x @ w2.T + b2, 0)
+    want = 1 / (1 + np.exp(-(x @ w3.T + b3)))
+    got = policy.outputs(states)
+    assert np.abs(got - want).max() < 1e-5
+    meaning = policy.meaning
+    np.testing.assert_allclose(policy.values(states), meaning.constant + got @ meaning.points, atol=1e-5)
+
+
+@pytest.mark.parametrize("game", THREE)
+@pytest.mark.parametrize("hidden", [(24, 8), (24, 0)])
+def test_torch_module_and_kernel_agree(game, hidden):
+    torch = pytest.importorskip("torch")
+    from nardy_rl.agents.torch_net import ValueNet, tensors
+
+    policy = fresh_policy(game, hidden)
+    states = states_of(policy)
+    module = ValueNet.of(policy.net)
+    with torch.no_grad():
+        got = module(*tensors(policy, states)).numpy()
+    assert np.abs(got - policy.outputs(states)).max() < 1e-5
+    for ours, theirs in zip(policy.net, module.net(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("game", list(VARIANTS))
+def test_outputs_of_finished_games_give_the_score_table(game):
+    variant = VARIANTS[game]
+    meaning, table = outputs_of(variant), score_table(variant)
+    levels = {int(name.split()[-1]) if " " in name else 1 for name in output_names(variant) if name.startswith("win")}
+    for code in range(OUTCOMES):
+        if int(table[code]) in levels or (code == DRAW and meaning.draws):
+            assert meaning.constant + meaning.exact[code] @ meaning.points == table[code]
+    there_and_back = meaning.flip_from[meaning.flip_from]
+    np.testing.assert_array_equal(there_and_back, np.arange(len(meaning.points)))
+
+
+def test_a_policy_file_round_trips_and_carries_a_test_vector(tmp_path):
+    policy = fresh_policy("classic")
+    policy.save(tmp_path / "p.safetensors", half=True, extra={"games": 7})
+    again = Policy.load(tmp_path / "p.safetensors")
+    assert again.header["games"] == 7 and again.header["variant"] == "classic"
+    test = again.header["test"]
+    got = again.outputs(np.array(test["states"], dtype=np.uint32))
+    np.testing.assert_allclose(got, test["outputs"], atol=2e-6)
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("game", THREE)
+def test_the_shipped_policy_gives_its_test_vector(game):
+    path = pretrained_path(VARIANTS[game])
+    assert path is not None, f"no policy is shipped for {game}"
+    policy = Policy.load(path)
+    test = policy.header["test"]
+    got = policy.outputs(np.array(test["states"], dtype=np.uint32))
+    np.testing.assert_allclose(got, test["outputs"], atol=1e-5)
+    assert policy.header["strength"], "a shipped policy says how strong it was measured to be"
+
+
+def test_roll_values_are_the_values_of_the_best_replies():
+    policy = fresh_policy("backgammon")
+    states = test_states(policy.variant)
+    slow = super(Policy, policy).roll_values(states)
+    np.testing.assert_allclose(policy.roll_values(states), slow, atol=1e-5)
+
+
+def test_a_policy_plays_a_game_with_the_same_inputs():
+    policy = load_bot("nackgammon", str(pretrained_path(VARIANTS["backgammon"])))
+    assert policy.variant.id == "nackgammon"
+
+
+def refused(path, pattern, variant=None):
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(BadPolicy, match=pattern) as caught:
+        Policy.load(path, variant)
+    assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+    assert before is None or path.read_bytes() == before
+
+
+def test_what_is_no_policy_is_refused_with_a_sentence(tmp_path):
+    good = tmp_path / "good.safetensors"
+    fresh_policy("backgammon").save(good)
+    refused(tmp_path / "none.safetensors", "there is no policy file")
+
+    cut = tmp_path / "cut.safetensors"
+    cut.write_bytes(good.read_bytes()[:-1000])
+    refused(cut, "truncated or another kind of file")
+
+    text = tmp_path / "text.safetensors"
+    text.write_text("not a policy")
+    refused(text, "cannot be read as a policy")
+
+    from safetensors.numpy import save_file
+
+    foreign = tmp_path / "foreign.safetensors"
+    save_file({"weight": np.zeros(3, np.float32)}, foreign)
+    refused(foreign, "its header does not say so")
+
+    refused(good, "is a policy for backgammon and cannot play classic", VARIANTS["classic"])
+
+
+@pytest.mark.parametrize(
+    ("change", "pattern"),
+    [
+        (lambda h: h["inputs"].update(version=0), "version 0 of the inputs .* train it again"),
+        (lambda h: h["inputs"].update(digest="0" * 16), "which another release has"),
+        (lambda h: h.update(format="nardy-rl policy 9"), "no policy of this release"),
+        (lambda h: h.update(hidden=[8, 8]), "the file is damaged"),
+        (lambda h: h.update(variant="ludo"), "damaged"),
+        (lambda h: h.pop("inputs"), "damaged"),
+        (lambda h: h.update(hidden="wide"), "damaged"),
+    ],
+)
+def test_a_policy_of_another_release_or_a_damaged_one_is_refused(tmp_path, change, pattern):
+    good = tmp_path / "good.safetensors"
+    fresh_policy("backgammon").save(good)
+    tensors, header = read_tensors(good)
+    change(header)
+    odd = tmp_path / "odd.safetensors"
+    write_tensors(odd, tensors, header)
+    refused(odd, pattern)
+
+
+def test_the_header_is_plain_json(tmp_path):
+    path = tmp_path / "p.safetensors"
+    fresh_policy("plakoto").save(path)
+    header = read_tensors(path)[1]
+    assert json.loads(json.dumps(header)) == header
+    assert header["outputs"] == ["win", "win 2", "lose", "lose 2"]

@@ -1,0 +1,169 @@
+"""Training: runs go on after a kill as if nothing had happened, learn, and refuse bad settings with a sentence."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from nardy_rl.agents.policy import Policy, read_tensors
+from nardy_rl.errors import BadRun
+from nardy_rl.experiments.cli import main
+from nardy_rl.experiments.training import config_from, train
+
+SMALL = ["--threads", "1", "--set", "hidden=16", "--set", "hidden2=8", "--set", "final_games=0", "--set", "round=64"]
+CHECKED = [*SMALL, "--set", "checkpoint_seconds=0"]
+
+
+def nardy(*words):
+    return [sys.executable, "-m", "nardy_rl.experiments.cli", *words]
+
+
+def tensors(folder):
+    return read_tensors(folder / "checkpoint.safetensors")[0]
+
+
+def test_a_killed_run_goes_on_and_gives_the_same_policy_bit_for_bit(tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    begin = ["train", "classic", "--games", "1500", "--seed", "5", *CHECKED]
+    assert main([*begin, "--out", str(whole), "--json"]) == 0
+    run = subprocess.Popen(
+        nardy(*begin, "--out", str(broken), "--json"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 120
+    while not (broken / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    games = read_tensors(broken / "checkpoint.safetensors")[1]["progress"]["games"]
+    assert 0 < games < 1500
+    assert main(["train", "--resume", str(broken), "--json"]) == 0
+    ours, theirs = tensors(broken), tensors(whole)
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    history = [json.loads(line) for line in (broken / "history.jsonl").read_text().splitlines()]
+    assert [line["games"] for line in history] == sorted(line["games"] for line in history)
+
+
+def test_an_interrupted_run_saves_and_says_how_to_go_on(tmp_path):
+    folder = tmp_path / "run"
+    words = ["train", "backgammon", "--minutes", "5", *SMALL, "--out", str(folder)]
+    run = subprocess.Popen(nardy(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not list(folder.glob("events*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert f"nardy train --resume {folder}" in " ".join((out + err).split())
+    assert Policy.load(folder).header["games"] > 0
+
+
+def test_a_short_run_learns_and_leaves_everything_in_its_folder(tmp_path, capsys):
+    folder = tmp_path / "run"
+    words = ["train", "plakoto", "--games", "3000", "--seed", "2", "--set", "final_games=200", "--out", str(folder)]
+    assert main([*words, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["games"] == 3000 and report["run"] == str(folder)
+    against = {r["b"]: r for r in report["results"]}
+    assert set(against) == {"random", "pips", "heuristic"}
+    assert against["random"]["ppg"] > 0.5
+    names = {p.name.partition(".tfevents")[0] for p in folder.iterdir()}
+    wanted = {"config.json", "policy.safetensors", "checkpoint.safetensors", "history.jsonl", "results.json"}
+    assert names >= wanted | {"events.out"}
+    config = json.loads((folder / "config.json").read_text())
+    assert config["config"]["seed"] == 2 and config["packages"]["numba"]
+
+
+def test_tensorboard_gets_every_group_of_curves(tmp_path):
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    folder = tmp_path / "run"
+    words = ["train", "backgammon", "--games", "512", *SMALL, "--set", "final_games=2", "--out", str(folder)]
+    assert main([*words, "--json"]) == 0
+    events = reader.EventAccumulator(str(folder))
+    events.Reload()
+    tags = events.Tags()
+    groups = {tag.partition("/")[0] for tag in tags["scalars"] + tags["tensors"]}
+    assert groups >= {"selfplay", "loss", "strength", "speed"}
+
+
+def test_training_starts_from_a_policy(tmp_path):
+    first = tmp_path / "first"
+    base = ["--games", "64", *SMALL, "--json"]
+    assert main(["train", "backgammon", *base, "--out", str(first)]) == 0
+    assert main(["train", "nackgammon", *base, "--init", str(first), "--out", str(tmp_path / "second")]) == 0
+    assert Policy.load(tmp_path / "second").header["variant"] == "nackgammon"
+
+
+@pytest.mark.parametrize("game", ["gulbar", "crazy-v1", "plakoto-express", "snake", "khachapuri"])
+def test_games_whose_throws_go_on_can_be_trained(game, tmp_path):
+    report = train(
+        config_from(
+            None, [], variant=game, games=64, threads=1, hidden=16, hidden2=8, final_games=0, round=64,
+            out=str(tmp_path / "run"),
+        )
+    )  # fmt: skip
+    assert report["games"] == 64
+
+
+@pytest.mark.parametrize(
+    ("words", "pattern"),
+    [
+        (["--minutes", "-1"], "--minutes -1 must be a number of more than 0"),
+        (["--games", "0"], "--games 0 must be a whole number of at least 1"),
+        (["--set", "hiden=80"], "unknown setting 'hiden'; did you mean 'hidden'?"),
+        (["--set", "hidden=many"], "setting hidden='many' must be a whole number"),
+        (["--set", "trace=2"], "setting trace=2.0 must be from 0 to 1"),
+        (["--set", "hidden"], "--set hidden must be written KEY=VALUE"),
+        (["--set", "inputs=deep"], "setting inputs='deep' must be plain or patterns"),
+        (["--init", "nowhere"], "there is no policy file 'nowhere"),
+        (["--config", "nowhere.toml"], "cannot read the settings in 'nowhere.toml'"),
+    ],
+)
+def test_bad_settings_get_one_sentence_and_write_nothing(words, pattern, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", "backgammon", "--out", "run", *words]) == 2
+    captured = capsys.readouterr()
+    assert pattern in " ".join(captured.err.split()) and "Traceback" not in captured.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_there_is_never_overwritten(tmp_path, capsys):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "precious.txt").write_text("mine")
+    assert main(["train", "backgammon", "--games", "64", "--out", str(folder)]) == 2
+    assert "is there already" in " ".join(capsys.readouterr().err.split())
+    assert [p.name for p in folder.iterdir()] == ["precious.txt"]
+
+
+def test_resuming_what_is_no_run_is_refused(tmp_path, capsys):
+    assert main(["train", "--resume", str(tmp_path)]) == 2
+    assert "is no run folder" in " ".join(capsys.readouterr().err.split())
+    folder = tmp_path / "run"
+    assert main(["train", "backgammon", "--games", "64", *SMALL, "--out", str(folder), "--json"]) == 0
+    capsys.readouterr()
+    checkpoint = folder / "checkpoint.safetensors"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:5000])
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "has no whole checkpoint" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(BadRun, match="cannot write the run folder"):
+        train(config_from(None, [], variant="backgammon", games=64, out=str(tmp_path / "run")))
+
+
+def test_settings_come_from_a_file_and_words_win(tmp_path):
+    file = tmp_path / "run.toml"
+    file.write_text('variant = "classic"\nhidden = 40\nseed = 3\n')
+    config = config_from(file, ["hidden=50"], seed=4)
+    assert (config.variant, config.hidden, config.seed, config.minutes) == ("classic", 50, 4, 5.0)
