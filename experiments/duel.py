@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -352,6 +352,8 @@ def duel(
     )
     workers = (threads or os.cpu_count() or 1) if a.parallel and b.parallel else 1
     size = max(2, min(batch, -(-total // workers)) // 2 * 2)
+    if a.parallel and b.parallel:  # kernels: compile them before the clock starts
+        _play_batch(replace(shared, cap=2), 0, 2, threading.Lock())
     begun = time.perf_counter()
     points, luck, unfinished = _play_batches(shared, total, size, workers, progress)
     seconds = time.perf_counter() - begun
