@@ -84,9 +84,7 @@ class _Table:
             return
         score = self.position.score(self.seat)
         self.show(self.position.picture())
-        self.show(
-            "A draw." if score == 0 else f"You {'win' if score > 0 else 'lose'} {abs(score):g} point(s)."
-        )
+        self.show("A draw." if score == 0 else f"You {'win' if score > 0 else 'lose'} {abs(score):g} point(s).")
 
     def report(self) -> dict[str, Any]:
         """What happened: score is the person's, null for a game that was left."""
@@ -182,8 +180,6 @@ class _Table:
             self.show(f"The bot would play {position.move_text(self.bot.choose(position))}")
             return
         values = self.bot.values(np.stack([after.state for after in choices]))
-        mine = [
-            v if after.player == position.player else -v for v, after in zip(values, choices, strict=True)
-        ]
+        mine = [v if after.player == position.player else -v for v, after in zip(values, choices, strict=True)]
         for i in np.argsort(mine, kind="stable")[::-1][:HINTS]:
             self.show(f"{mine[i]:+8.3f}  {position.move_text(choices[i])}")
