@@ -84,7 +84,8 @@ class _Table:
             return
         score = self.position.score(self.seat)
         self.show(self.position.picture())
-        self.show("A draw." if score == 0 else f"You {'win' if score > 0 else 'lose'} {abs(score):g} point(s).")
+        points = f"{abs(score):g} point{'' if abs(score) == 1 else 's'}"
+        self.show("A draw." if score == 0 else f"You {'win' if score > 0 else 'lose'} {points}.")
 
     def report(self) -> dict[str, Any]:
         """What happened: score is the person's, null for a game that was left."""
