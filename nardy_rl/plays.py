@@ -550,12 +550,19 @@ def node_sources(rules, row, node, occ, closed, die, allowance):
 
 
 @inlined
+def can_have_grace(row):
+    """Are there later stages, and is it the thrower who plays, so that it may matter which move came home last?"""
+    owed, turn = np.int64(row[OWED]), np.int64(row[TURN])
+    return (owed >> 12 & 7) > (owed >> 6 & 7) and (turn & PLAYER) == (turn >> 1 & 1)
+
+
+@inlined
 def move_deeds(rules, row, occ, after, a0, a1, a2, a3, is_last, hit):
     """Deed bits that one checker move adds."""
     deeds = np.int64(0)
     if not after:
         deeds |= _EMPTY
-    elif rules.stop == GRACE_STOP and is_last and occ & OUTSIDE and not after & OUTSIDE:
+    elif rules.stop == GRACE_STOP and is_last and occ & OUTSIDE and not after & OUTSIDE and can_have_grace(row):
         deeds |= HOME_WITH_LAST
     if rules.hit_wins and hit:
         deeds |= BY_HIT
