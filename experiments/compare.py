@@ -27,7 +27,8 @@ from nardy_rl.variant import Variant
 from nardy_rl.variants import VARIANTS, parse_variant
 
 _CHUNK = 4096
-_SIDE_BY_SIDE = 64
+_SIDE_BY_SIDE = 64  # games at a time
+_DECISIONS = 100  # about as many as a game of random play has: small samples reach its end too
 
 Dice = NDArray[np.int64]
 Progress = Callable[[int], None]
@@ -43,7 +44,7 @@ def random_decisions(variant: Variant | str, n: int, seed: int) -> States:
     if isinstance(variant, str):
         variant = parse_variant(variant)
     rng = np.random.default_rng(seed)
-    games = min(_SIDE_BY_SIDE, n)
+    games = min(_SIDE_BY_SIDE, max(1, n // _DECISIONS))
     states = np.stack([Position.opening(variant, seed, game).state for game in range(games)])
     fresh, found, number = games, [], 0
     while number < n:

@@ -1,0 +1,157 @@
+"""The engine against the slow oracle (tests/naive.py), which reads the same rules page by another method."""
+
+import naive
+import numpy as np
+import pytest
+
+from nardy_rl.batch import own_scratch, plays
+from nardy_rl.board import OWED
+from nardy_rl.cases import case_of_state
+from nardy_rl.errors import BadOption
+from nardy_rl.experiments.compare import random_decisions
+from nardy_rl.jit import kernel
+from nardy_rl.options import OPTIONS, options_of, with_options
+from nardy_rl.plays import free_plays, order_matters, ordered_plays
+from nardy_rl.rules import rules_of
+from nardy_rl.turns import settle
+from nardy_rl.variants import VARIANTS
+
+THREE = ("backgammon", "classic", "plakoto")
+# Options that change nothing in the plays of a state, and full_move: the case files show that one, and to look
+# through all stages of a progression takes either program too long for positions that come as they may.
+APART = ("jacoby", "beavers", "crawford", "cube_cap", "opening", "stack", "sides", "full_move")
+SAMPLES = {
+    "calm": (0, 2),
+    "pairs": ((), (1, 2, 3, 4, 5, 6)),
+    "start": (VARIANTS["shootout"].start,),
+}
+
+
+def differing(variant, options, states):
+    """The states, as case files have them, in which engine and oracle see other plays or continuations."""
+    rules = naive.make(variant.id, options)
+    after, first = plays(variant, states)
+    found = []
+    for i, state in enumerate(states):
+        position, continuation = case_of_state(variant, state)
+        expected = {naive.canon(play) for play in naive.plays(rules, position | continuation)}
+        mine = set()
+        for row in after[first[i] : first[i + 1]]:
+            board, following = case_of_state(variant, row)
+            mine.add(naive.canon(board | {"next": following}))
+        if mine != expected or len(mine) != first[i + 1] - first[i]:
+            found.append(position | continuation)
+    return found
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_random_decisions_agree_with_the_oracle(name):
+    number = 2000 if name in THREE else 300
+    assert differing(VARIANTS[name], {}, random_decisions(name, number, seed=11)) == []
+
+
+def readings(name):
+    """Every other value of every option of a game that touches its play, as options to be set."""
+    variant = VARIANTS[name]
+    for option, now in options_of(variant).items():
+        if option in APART:
+            continue
+        for value in SAMPLES.get(option, OPTIONS[option].values):
+            if option == "calm_pass" and not variant.calm:
+                yield {"calm": 3, option: value}
+            elif value != now:
+                yield {option: value}
+
+
+def spelled(options):
+    """Options as the oracle takes them."""
+    lists = {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
+    return lists | ({"start": "shootout"} if "start" in options else {})
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_random_decisions_agree_with_the_oracle_under_every_option(name):
+    for options in readings(name):
+        variant = with_options(VARIANTS[name], options)
+        states = random_decisions(variant, 200, seed=5)[::8]
+        assert differing(variant, spelled(options), states) == [], options
+
+
+def mixtures(name, number):
+    """Random choices of all the options that touch the play of a game."""
+    rng = np.random.default_rng(7)
+    while number:
+        options = {}
+        for option in options_of(VARIANTS[name]):
+            values = SAMPLES.get(option, OPTIONS[option].values)
+            if option not in APART:
+                options[option] = values[rng.integers(len(values))]
+        try:
+            yield options, with_options(VARIANTS[name], options)
+            number -= 1
+        except BadOption:  # two of them contradict each other
+            pass
+
+
+@pytest.mark.parametrize("name", [name for name in VARIANTS if VARIANTS[name].completes])
+def test_random_decisions_agree_with_the_oracle_under_mixed_options(name):
+    for options, variant in mixtures(name, 8):
+        assert differing(variant, spelled(options), random_decisions(variant, 100, seed=6)[::5]) == [], (
+            options
+        )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", VARIANTS)
+def test_fifty_thousand_random_decisions_agree_with_the_oracle(name):
+    assert differing(VARIANTS[name], {}, random_decisions(name, 2000, seed=12)) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", VARIANTS)
+def test_five_hundred_random_decisions_of_every_option_agree_with_the_oracle(name):
+    for options in readings(name):
+        variant = with_options(VARIANTS[name], options)
+        states = random_decisions(variant, 500, seed=13)
+        assert differing(variant, spelled(options), states) == [], options
+    for options, variant in mixtures(name, 40):
+        assert differing(variant, spelled(options), random_decisions(variant, 200, seed=14)) == [], options
+
+
+@kernel
+def both_ways(rules, row, scr, ordered, free):
+    """The next states by the two generators; their numbers, or -1, -1 where the order of moves matters."""
+    if order_matters(rules, row):
+        return -1, -1
+    n = ordered_plays(rules, row, scr)
+    for i in range(n):
+        if not rules.plain:
+            settle(rules, row, scr.plays[i], scr.deeds[i])
+        ordered[i] = scr.plays[i]
+    m = free_plays(rules, row, scr)
+    for i in range(m):
+        settle(rules, row, scr.plays[i], scr.deeds[i])
+        free[i] = scr.plays[i]
+    return n, m
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_two_generators_agree_where_the_order_of_moves_is_free(name):
+    variant = VARIANTS[name]
+    rules, scr = rules_of(variant), own_scratch()
+    ordered, free = np.empty_like(scr.plays), np.empty_like(scr.plays)
+    compared = 0
+    for state in random_decisions(variant, 1000, seed=3):
+        n, m = both_ways(rules, state, scr, ordered, free)
+        if n < 0:
+            continue
+        compared += 1
+        one, other = ({row.tobytes() for row in rows} for rows in (ordered[:n], free[:m]))
+        assert one == other and len(one) == n == m, state
+    assert compared > 300 or name in ("sudden-death", "hyper", "crazy-gulbar")
+
+
+def test_random_decisions_reach_every_kind_of_double():
+    states = random_decisions("crazy-v1", 3000, seed=1)
+    stages = {(int(word) & 7, int(word) >> 6 & 7) for word in states[:, OWED] if word & 7 == word >> 3 & 7}
+    assert {(double, stage) for double in range(1, 7) for stage in range(double, 7)} <= stages
