@@ -55,8 +55,14 @@ def _numbers(sign: str, points: list[int]) -> str:
     return f" {sign}   {''.join(f'{d:>3}' for d in left)}        {''.join(f'{d:>3}' for d in right)}"
 
 
-def _moves(queue: tuple[tuple[int, int], ...]) -> str:
-    return ", then ".join(" ".join([str(die)] * moves) for die, moves in queue)
+def _moves(queue: tuple[tuple[int, int], ...], double: bool) -> str:
+    """What is owed: `5`, `3 3`, or of a progression `3 3, then four each of 4 5 6`."""
+    if not double:
+        return " ".join(str(die) for die, _ in queue)
+    die, moves = queue[0]
+    now = " ".join([str(die)] * moves)
+    later = " ".join(str(die) for die, _ in queue[1:])
+    return f"{now}, then four each of {later}" if later else now
 
 
 def whose_turn(p: Position) -> str:
@@ -71,9 +77,7 @@ def whose_turn(p: Position) -> str:
     larger, smaller = p.dice
     throw = f"{larger}-{smaller}"
     whole = ((larger, 1), (smaller, 1)) if larger != smaller else ((larger, 4),)
-    rest = "" if p.owed == whole and larger != smaller else f": {_moves(p.owed)}"
-    if larger != smaller:
-        rest = rest.replace(", then", "")
+    rest = "" if p.owed == whole and larger != smaller else f": {_moves(p.owed, larger == smaller)}"
     grace = " (the last stage)" if turn & GRACE else ""
     if p.thrower != p.player:
         return f"{me} is to complete {_SIGNS[p.thrower]}'s {throw}{rest}{grace}"
@@ -102,7 +106,9 @@ def picture(p: Position) -> str:
     ]
     notes = {4: _note(p, 1), len(lines) - 4: _note(p, 0)}
     lines = [f"{line}   {notes[i]}" if i in notes else line.rstrip() for i, line in enumerate(lines)]
-    return "\n".join([f"    {p.variant.name} ({variant_text(p.variant)})", "", *lines, "", f"    {whose_turn(p)}."])
+    return "\n".join(
+        [f"    {p.variant.name} ({variant_text(p.variant)})", "", *lines, "", f"    {whose_turn(p)}."]
+    )
 
 
 def _note(p: Position, player: int) -> str:
