@@ -82,9 +82,7 @@ def command(example: str) -> Callable[[F], click.Command]:
 
     def register(function: F) -> click.Command:
         name = function.__name__.removesuffix("_command")
-        with_json = click.option(
-            "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
-        )
+        with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
         return cli.command(name, cls=OneExample, example=example)(with_json(function))
 
     return register
@@ -121,9 +119,7 @@ def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
-)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
     """Games of the backgammon and nardy families: exact rules, training by self-play, duels, play.
@@ -163,10 +159,12 @@ def rules(variant: str, as_json: bool) -> int:
     With its options and their defaults, and its source.
     """
     from nardy_rl.experiments.rules_text import options_table, rules_text
+    from nardy_rl.experiments.screen import getting_ready, messages
     from nardy_rl.variants import SOURCES, variant_text
 
     game = _variant(variant)
-    text = rules_text(game)
+    with getting_ready(messages()):
+        text = rules_text(game)
     if as_json:
         _emit(
             {"id": game.id, "variant": variant_text(game), "name": game.name, "source": game.source,
@@ -187,11 +185,12 @@ def perft(variant: str, depth: int, divide: bool, seed: int, as_json: bool) -> i
 
     From the start, over all 21 rolls; depth counts plays. `unique` counts distinct states.
     """
-    from nardy_rl.experiments.screen import messages, table, warm_up
+    from nardy_rl.experiments.screen import getting_ready, messages, table
     from nardy_rl.perft import perft as count
 
     game = _variant(variant)
-    warm_up(messages(), game)
+    with getting_ready(messages()):
+        count(game, 1, seed=seed)
     with messages().status("counting..."):
         counted = count(game, depth, divide=divide, seed=seed)
     if as_json:
@@ -212,9 +211,9 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
     Reads the files (their format: docs/cases.md), recomputes every play, reports every difference.
     """
     from nardy_rl.cases import check_files
-    from nardy_rl.experiments.screen import messages
+    from nardy_rl.experiments.screen import getting_ready, messages
 
-    with messages().status("checking (the first time the rules are compiled, up to a minute)..."):
+    with getting_ready(messages()):
         found = check_files(files)
     differences = found["differences"]
     if as_json:
@@ -238,15 +237,11 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
 @click.option("--games", type=COUNT, help="Stop after this many games of self-play.")
 @click.option("--seed", type=WHOLE, help="The same seed and one thread give the same policy, bit for bit.")
 @click.option("--threads", type=COUNT, help="Threads that play; all cores by default.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="The run's folder; must not exist."
-)
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The run's folder; must not exist.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="A TOML file with settings.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated.")
 @click.option("--init", metavar="POLICY", help="Start from a policy: a file, a run folder, or pretrained.")
-@click.option(
-    "--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with an interrupted run."
-)
+@click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with an interrupted run.")
 def train(variant: str | None, sets: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Train a player by self-play.
 
@@ -261,9 +256,7 @@ def train(variant: str | None, sets: tuple[str, ...], as_json: bool, **given: An
     chosen = {name: value for name, value in given.items() if value is not None}
     if resume is not None:
         if variant is not None or chosen or sets or config_file:
-            raise BadRun(
-                f"--resume {resume} goes on with that run as it was configured: give nothing else with it"
-            )
+            raise BadRun(f"--resume {resume} goes on with that run as it was configured: give nothing else with it")
         config = None
     else:
         if variant is None:
@@ -286,13 +279,9 @@ def train(variant: str | None, sets: tuple[str, ...], as_json: bool, **given: An
 @click.argument("variant")
 @click.option("--a", "bot_a", required=True, metavar="BOT", help="The bot whose points are counted.")
 @click.option("--b", "bot_b", required=True, metavar="BOT", help="Its opponent.")
-@click.option(
-    "--games", type=COUNT, default=1000, show_default=True, help="Games to play, two with the same dice."
-)
+@click.option("--games", type=COUNT, default=1000, show_default=True, help="Games to play, two with the same dice.")
 @click.option("--seed", type=WHOLE, default=1, show_default=True, help="Of the dice.")
-@click.option(
-    "--threads", type=COUNT, help="Threads that play; all cores by default. The result is the same."
-)
+@click.option("--threads", type=COUNT, help="Threads that play; all cores by default. The result is the same.")
 @click.option(
     "--luck", default="auto", show_default=True, metavar="BOT|auto|none",
     help="Whose values adjust for luck: auto takes the shipped policy where there is one.",
@@ -308,18 +297,20 @@ def evaluate(
     """
     from nardy_rl.agents import load_bot
     from nardy_rl.experiments.duel import duel
-    from nardy_rl.experiments.screen import duel_table, messages, progress, warm_up
+    from nardy_rl.experiments.screen import duel_table, getting_ready, messages, progress
 
     game = _variant(variant)
     sys.path.append(os.getcwd())  # where a user's own module:Class is
-    a, b = load_bot(game, bot_a), load_bot(game, bot_b)
+    console = messages()
+    with getting_ready(console):
+        a, b = load_bot(game, bot_a), load_bot(game, bot_b)
     judge: Any = {"auto": None, "none": "none"}[luck] if luck in ("auto", "none") else load_bot(game, luck)
     if not (judge is None or judge == "none" or hasattr(judge, "roll_values")):
-        raise BadOption(
-            f"--luck {luck} has no values of positions to adjust with: take pretrained, pips or none"
-        )
-    warm_up(messages(), game)
-    with progress(messages(), "games") as report:
+        raise BadOption(f"--luck {luck} has no values of positions to adjust with: take pretrained, pips or none")
+    if a.parallel and b.parallel:  # a user's bot is asked no more than needed
+        with getting_ready(console):
+            duel(game, a, b, 2, seed, 1, judge)
+    with progress(console, "games") as report:
         played = duel(game, a, b, games, seed, threads, judge, progress=report)
     data = played.as_dict()
     passed = at_least is None or played.ppg >= at_least
@@ -338,9 +329,7 @@ def evaluate(
 
 @command("nardy bench engine --variant backgammon --seconds 2")
 @click.argument("what", metavar="engine|train|env|search")
-@click.option(
-    "--variant", "names", multiple=True, metavar="VARIANT", help="A game to measure; may be repeated."
-)
+@click.option("--variant", "names", multiple=True, metavar="VARIANT", help="A game to measure; may be repeated.")
 @click.option("--peers", is_flag=True, help="Measure the installed rivals in the same run.")
 @click.option("--seconds", type=TIME, default=2.0, show_default=True, help="CPU seconds of a round.")
 def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_json: bool) -> int:
@@ -351,9 +340,7 @@ def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_jso
     from nardy_rl.experiments import bench as benchmarks
     from nardy_rl.experiments.screen import bench_table, messages
 
-    measures = {
-        name.removeprefix("bench_"): f for name, f in vars(benchmarks).items() if name.startswith("bench_")
-    }
+    measures = {name.removeprefix("bench_"): f for name, f in vars(benchmarks).items() if name.startswith("bench_")}
     if what not in measures:
         hint = did_you_mean(what, measures) if what not in BENCHES else ""
         raise BadOption(f"this release has no benchmark {what!r}{hint}; it has {' and '.join(measures)}")
@@ -375,9 +362,7 @@ def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_jso
 @click.argument("variant")
 @click.option("--bot", default=None, metavar="BOT", help="Your opponent; by default the best one shipped.")
 @click.option("--seed", type=WHOLE, help="Of the dice; a random one by default.")
-@click.option(
-    "--seat", type=click.Choice(["0", "1"]), default="0", show_default=True, help="Your player number."
-)
+@click.option("--seat", type=click.Choice(["0", "1"]), default="0", show_default=True, help="Your player number.")
 def play(variant: str, bot: str | None, seed: int | None, seat: str, as_json: bool) -> int:
     """Play against a bot in the terminal.
 
@@ -398,18 +383,16 @@ def doctor(as_json: bool) -> int:
     Versions, optional parts, kernels, policies, a game of every variant.
     """
     from nardy_rl.experiments.doctor import examine
-    from nardy_rl.experiments.screen import messages, table
+    from nardy_rl.experiments.screen import getting_ready, messages, table
 
-    with messages().status("looking (the first time the rules are compiled, up to a minute)..."):
+    with getting_ready(messages()):
         checks = examine()
     ok = all(check["ok"] or not check["needed"] for check in checks)
     if as_json:
         _emit({"ok": ok, "checks": checks})
     else:
         marks = {(True, True): "ok", (True, False): "ok", (False, True): "FAILED", (False, False): "missing"}
-        _print(
-            table(["", "what", ""], [(marks[c["ok"], c["needed"]], c["name"], c["detail"]) for c in checks])
-        )
+        _print(table(["", "what", ""], [(marks[c["ok"], c["needed"]], c["name"], c["detail"]) for c in checks]))
         _print("\nEverything needed works." if ok else "\nSomething needed does not work: see FAILED above.")
     return DONE if ok else NO
 
@@ -420,9 +403,7 @@ def doctor(as_json: bool) -> int:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit status; nothing a user gets wrong ends in a traceback."""
     try:
-        status = cli.main(
-            args=None if arguments is None else list(arguments), prog_name="nardy", standalone_mode=False
-        )
+        status = cli.main(args=None if arguments is None else list(arguments), prog_name="nardy", standalone_mode=False)
     except click.exceptions.Abort:
         return _say("interrupted", INTERRUPTED)
     except click.ClickException as error:

@@ -12,7 +12,7 @@ from nardy_rl import dice
 from nardy_rl.agents import ValueBot, load_bot
 from nardy_rl.errors import NardyError
 from nardy_rl.experiments.rules_text import rules_text
-from nardy_rl.experiments.screen import messages, warm_up
+from nardy_rl.experiments.screen import getting_ready, messages
 from nardy_rl.position import Position
 from nardy_rl.variant import Variant
 from nardy_rl.variants import variant_text
@@ -41,8 +41,9 @@ def play_game(
 
     Raises NardyError for a bot that does not exist. The end of the input leaves the game.
     """
-    warm_up(messages(), variant)
-    bot = load_bot(variant, bot_name) if bot_name else _best_bot(variant)
+    with getting_ready(messages()):
+        bot = load_bot(variant, bot_name) if bot_name else _best_bot(variant)
+        bot.choose(Position.opening(variant, seed=0))
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     table = _Table(variant, bot, seed, seat, sys.stderr if to_stderr else sys.stdout)
     table.play()

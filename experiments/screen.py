@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
-
-from nardy_rl.variant import Variant
 
 
 def messages() -> Console:
@@ -113,18 +111,8 @@ def progress(console: Console, what: str) -> Iterator[Callable[[int, int], None]
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def kernels_are_compiled() -> bool:
-    """Has an earlier run left compiled kernels of this version on the disk?"""
-    from nardy_rl import jit
-
-    folder = Path(jit.CACHE_FOLDER)
-    return folder.is_dir() and any(folder.rglob("*.nbi"))
-
-
-def warm_up(console: Console, variant: Variant) -> None:
-    """Load the rules' kernels; the first time they are compiled, which takes a while: then say so."""
-    from nardy_rl.position import Position
-
-    quiet = kernels_are_compiled()
-    with nullcontext() if quiet else console.status("compiling the rules (once; up to a minute)..."):
-        Position.opening(variant, seed=1).plays()
+@contextmanager
+def getting_ready(console: Console) -> Iterator[None]:
+    """Say why it takes a while: kernels are loaded, and the first time they are compiled."""
+    with console.status("getting ready (the first time the rules are compiled, about a minute)..."):
+        yield
