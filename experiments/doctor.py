@@ -33,9 +33,7 @@ def examine() -> list[dict[str, Any]]:
     """All checks in order: `name`, `ok`, `needed`, `detail` each. A failed check never raises."""
     checks = [
         _checked("nardy-rl", True, lambda: _version("nardy-rl")),
-        _checked(
-            "python", True, lambda: f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-        ),
+        _checked("python", True, lambda: f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
         _checked(
             "cores",
             True,
@@ -75,9 +73,7 @@ def _cache() -> str:
 
     Path(CACHE_FOLDER).mkdir(parents=True, exist_ok=True)
     if not os.access(CACHE_FOLDER, os.W_OK):
-        raise NardyError(
-            f"cannot write to {CACHE_FOLDER}; set NUMBA_CACHE_DIR to a folder that can be written"
-        )
+        raise NardyError(f"cannot write to {CACHE_FOLDER}; set NUMBA_CACHE_DIR to a folder that can be written")
     return CACHE_FOLDER
 
 

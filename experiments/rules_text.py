@@ -75,9 +75,7 @@ def _values(name: str) -> str:
         return f"{values[0]} to {values[-1]}"
     if values:
         return ", ".join(written(v) for v in values)
-    return {"pairs": "doubles such as 33-44-66, or none"}.get(
-        name, "a game's id, or a layout such as 24:2+13:5"
-    )
+    return {"pairs": "doubles such as 33-44-66, or none"}.get(name, "a game's id, or a layout such as 24:2+13:5")
 
 
 def _options_text(variant: Variant) -> str:
@@ -253,8 +251,7 @@ def _head(v: Variant) -> Iterator[str]:
         yield f"On {who} first throw of the game, {_doubles_list(v)} lets two leave{stage}."
     if v.completion != "none":
         yield (
-            "Whoever completes the opponent's throw has an allowance of his own for it; the exception "
-            "never applies."
+            "Whoever completes the opponent's throw has an allowance of his own for it; the exception never applies."
         )
 
 
@@ -273,9 +270,7 @@ def _blocks(v: Variant) -> Iterator[str]:
             yield "Six points in a row may be held anywhere."
         return
     if v.block == "fevga":
-        yield (
-            "Six points in a row may be held even if no enemy checker is ahead of them, with two exceptions."
-        )
+        yield ("Six points in a row may be held even if no enemy checker is ahead of them, with two exceptions.")
         yield (
             "You may not hold all six of your own points 19 to 24 at the end of a play. And if all the "
             "opponent's checkers stand on one point, you may not hold the six points right in front of it "
@@ -296,8 +291,7 @@ def _blocks(v: Variant) -> Iterator[str]:
 def _doubles(v: Variant) -> Iterator[str]:
     if v.doubles == "progression":
         start = (
-            f"In a player's first {v.calm} throws a double is four moves and no more. From his next throw "
-            "on, a"
+            f"In a player's first {v.calm} throws a double is four moves and no more. From his next throw on, a"
             if v.calm
             else "A"
         )
@@ -327,8 +321,7 @@ def _doubles(v: Variant) -> Iterator[str]:
             yield "It goes on even when all the thrower's checkers are home."
     if v.extra == "once":
         yield (
-            "A thrower who himself made all moves of a double throws again, once: the extra throw earns "
-            "no further one."
+            "A thrower who himself made all moves of a double throws again, once: the extra throw earns no further one."
         )
     elif v.extra == "unlimited":
         yield "A thrower who himself played every stage of his double throws again, each time."
@@ -432,6 +425,4 @@ def _cube(v: Variant) -> Iterator[str]:
     if v.beavers:
         yield "Beavers: whoever accepts may double again at once and keep the cube."
     if v.crawford:
-        yield (
-            "In a match, no cube in the first game in which a player is one point from winning it (Crawford)."
-        )
+        yield ("In a match, no cube in the first game in which a player is one point from winning it (Crawford).")
