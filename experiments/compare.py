@@ -12,6 +12,7 @@ because they end the game (docs/rules.md, section 2.5: gnubg insists on the most
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import sys
 from collections.abc import Callable
@@ -96,6 +97,11 @@ def _own_plays(states: States, dice: Dice) -> list[set[bytes]]:
     turned = np.repeat(states[:, TURN] & 1, np.diff(first)) != after[:, TURN] & 1
     sides[turned] = sides[turned][:, ::-1]
     return [{board.tobytes() for board in sides[a:b]} for a, b in zip(first, first[1:], strict=False)]
+
+
+def has_gnubg() -> bool:
+    """Is the optional package gnubg-nn installed."""
+    return importlib.util.find_spec("gnubg_nn") is not None
 
 
 def compare_gnubg(positions: int, seed: int, progress: Progress | None = None) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def whose_turn(p: Position) -> str:
         return f"{me} is to throw{' again' if turn & EXTRA else ''}"
     larger, smaller = p.dice
     throw = f"{larger}-{smaller}"
-    whole = ((larger, 1), (smaller, 1)) if larger != smaller else ((larger, 4),)
+    whole = ((larger, 1), (smaller, 1))
     rest = "" if p.owed == whole and larger != smaller else f": {_moves(p.owed, larger == smaller)}"
     grace = " (the last stage)" if turn & GRACE else ""
     if p.thrower != p.player:
