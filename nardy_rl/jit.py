@@ -38,15 +38,19 @@ def _source_hash() -> str:
 
 def _cache_folder() -> str:
     """Where compiled kernels are kept: NUMBA_CACHE_DIR, else the user's cache folder, else a temporary one."""
-    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(base) / "nardy-rl" / _source_hash()
+    base = (
+        os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    )
+    version = _source_hash()
+    folder = Path(base) / "nardy-rl" / version
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return str(folder)
     except OSError:
         pass
-    return str(Path(tempfile.gettempdir()) / f"nardy-rl-{os.getuid() if hasattr(os, 'getuid') else 'user'}")
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return str(Path(tempfile.gettempdir()) / f"nardy-rl-{user}" / version)
 
 
 CACHE_FOLDER = _cache_folder()
