@@ -229,7 +229,10 @@ class UserBot(Bot):
         """See `Bot.choose`; raises BadBot, with the bot's name, for an answer that is no legal play."""
         from nardy_rl.position import Position
 
-        answer = self.inner.choose(position)
+        try:
+            answer = self.inner.choose(position)
+        except Exception as error:
+            raise BadBot(f"the bot {self.name!r} failed in {position.text}: {error!r}") from error
         if isinstance(answer, str):
             try:
                 return position.after(answer)

@@ -222,9 +222,10 @@ def _luck(
 ) -> NDArray[np.float64]:
     """Luck of each state's player at a throw that came out as `rolled`."""
     values = evaluator.roll_values(states).astype(np.float64)
-    actual = values[np.arange(len(states)), rolled]
-    used = weights > 0
-    return actual - (values[:, used] * weights[used]).sum(axis=1)
+    luck = values[np.arange(len(states)), rolled]
+    for k in range(len(ROLLS)):  # in this order whatever the number of states: the same bits in every batch
+        luck -= weights[k] * values[:, k]
+    return luck
 
 
 def _play_batch(shared: _Table, first_game: int, size: int, lock: threading.Lock) -> tuple[Any, Any, int]:
