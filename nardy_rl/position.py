@@ -455,9 +455,11 @@ class Position:
 
         Raises IllegalPlay if there is nothing to play: a throw is missing, or the game is over.
         """
-        if self._plays is None:
-            object.__setattr__(self, "_plays", self._find_plays())
-        return list(self._plays)
+        found = self._plays
+        if found is None:
+            found = self._find_plays()
+            object.__setattr__(self, "_plays", found)
+        return list(found)
 
     _plays: tuple[Position, ...] | None
 
