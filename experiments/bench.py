@@ -37,7 +37,8 @@ from nardy_rl.plays import plays as plays_of_row
 from nardy_rl.rules import rules_of
 from nardy_rl.starts import begin, start_of
 from nardy_rl.turns import is_over, owes, throw
-from nardy_rl.variant import BACKGAMMON_START, Variant
+from nardy_rl.variant import BACKGAMMON_START as BACKGAMMON_START
+from nardy_rl.variant import Variant
 from nardy_rl.variants import TRAINED, VARIANTS, parse_variant, variant_text
 
 ROUNDS = 5
@@ -240,10 +241,10 @@ def assert_equal_counts(inputs: Inputs, ours: NDArray[np.int64], peers: bool) ->
         return 0
     theirs = np.array(rivals.gnubg_moves_count(inputs.boards, inputs.dice))
     differ = np.flatnonzero(theirs != ours)
-    for i in differ:
-        after, _ = plays(inputs.variant, inputs.states[i : i + 1])
+    for k in differ.tolist():
+        after, _ = plays(inputs.variant, inputs.states[k : k + 1])
         if not after[:, OUTCOME].any():
-            raise AssertionError(f"{inputs.variant.id}: position {i}: {ours[i]} plays, gnubg has {theirs[i]}")
+            raise AssertionError(f"{inputs.variant.id}: position {k}: {ours[k]} plays, gnubg has {theirs[k]}")
     return len(differ)
 
 

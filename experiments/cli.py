@@ -415,6 +415,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output, `head` say, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except RuntimeError as error:  # the compiler, interrupted, complains of what it could not finish
+        if not isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        return _say("interrupted", INTERRUPTED)
     except OSError as error:
         if error.filename is None:
             raise

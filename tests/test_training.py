@@ -12,10 +12,21 @@ import pytest
 
 from nardy_rl.agents.policy import Policy, read_tensors
 from nardy_rl.errors import BadRun
-from nardy_rl.experiments.cli import main
+from nardy_rl.experiments.cli import run as main
 from nardy_rl.experiments.training import config_from, train
 
-SMALL = ["--threads", "1", "--set", "hidden=16", "--set", "hidden2=8", "--set", "final_games=0", "--set", "round=64"]
+SMALL = [
+    "--threads",
+    "1",
+    "--set",
+    "hidden=16",
+    "--set",
+    "hidden2=8",
+    "--set",
+    "final_games=0",
+    "--set",
+    "round=64",
+]
 CHECKED = [*SMALL, "--set", "checkpoint_seconds=0"]
 
 
@@ -67,7 +78,18 @@ def test_an_interrupted_run_saves_and_says_how_to_go_on(tmp_path):
 
 def test_a_short_run_learns_and_leaves_everything_in_its_folder(tmp_path, capsys):
     folder = tmp_path / "run"
-    words = ["train", "plakoto", "--games", "3000", "--seed", "2", "--set", "final_games=200", "--out", str(folder)]
+    words = [
+        "train",
+        "plakoto",
+        "--games",
+        "3000",
+        "--seed",
+        "2",
+        "--set",
+        "final_games=200",
+        "--out",
+        str(folder),
+    ]
     assert main([*words, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["games"] == 3000 and report["run"] == str(folder)
