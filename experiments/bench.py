@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
-import platform
 import statistics
 import sys
 import time
@@ -32,13 +31,13 @@ from nardy_rl.board import OUTCOME, OWED, unpack
 from nardy_rl.dice import below, roll, stream
 from nardy_rl.errors import BadBot, BadOption
 from nardy_rl.experiments import peers as rivals
+from nardy_rl.experiments.runs import cpu_name
 from nardy_rl.jit import kernel
 from nardy_rl.plays import plays as plays_of_row
 from nardy_rl.rules import rules_of
 from nardy_rl.starts import begin, start_of
 from nardy_rl.turns import is_over, owes, throw
-from nardy_rl.variant import BACKGAMMON_START as BACKGAMMON_START
-from nardy_rl.variant import Variant
+from nardy_rl.variant import BACKGAMMON_START, Variant
 from nardy_rl.variants import TRAINED, VARIANTS, parse_variant, variant_text
 
 ROUNDS = 5
@@ -110,9 +109,7 @@ def rate_of(rounds: Sequence[float]) -> Rate:
     return Rate(statistics.median(rounds), min(rounds), max(rounds))
 
 
-def alternate(
-    ours: Callable[[], float], rival: Callable[[], float] | None = None, rounds: int = ROUNDS
-) -> Comparison:
+def alternate(ours: Callable[[], float], rival: Callable[[], float] | None = None, rounds: int = ROUNDS) -> Comparison:
     """Measure in turns, so that a slower spell of the machine meets both. Each function returns a rate."""
     mine: list[float] = []
     theirs: list[float] = []
@@ -147,15 +144,9 @@ def one_core() -> Iterator[None]:
 
 
 def machine() -> dict[str, Any]:
-    """The processor's name and how busy it is (mean number of running programs of the last minute)."""
-    name = platform.processor() or platform.machine()
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                name = line.partition(":")[2].strip()
-                break
+    """The processor's name and how busy the machine is (mean number of running programs in the last minute)."""
     load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
-    return {"cpu": name, "load": load}
+    return {"cpu": cpu_name(), "load": load}
 
 
 def result(
@@ -267,8 +258,8 @@ def _gnubg_plays(variant: Variant) -> bool:
     return True
 
 
-def _openspiel_plays(variant: Variant) -> bool:
-    """Is this the one game that OpenSpiel knows: gnubg's rules from the usual start."""
+def is_usual_backgammon(variant: Variant) -> bool:
+    """Is this the one game that OpenSpiel and Open Sage know: gnubg's rules from the usual start."""
     plain = not (variant.start_other or variant.random_start) and variant.opening == "dice"
     return plain and variant.start == BACKGAMMON_START and _gnubg_plays(variant)
 
@@ -305,9 +296,7 @@ def bench_engine(
     return lines
 
 
-def _bench_game(
-    variant: Variant, peers: bool, seconds: float, say: Callable[[str], None]
-) -> list[dict[str, Any]]:
+def _bench_game(variant: Variant, peers: bool, seconds: float, say: Callable[[str], None]) -> list[dict[str, Any]]:
     rules, start, scr = rules_of(variant), start_of(variant), own_scratch()
     say(f"{variant_text(variant)}: compiling")
     begun = time.perf_counter()
@@ -319,7 +308,7 @@ def _bench_game(
     compile_s = round(time.perf_counter() - begun, 2)
 
     gnubg = peers and _gnubg_plays(variant) and has_package("gnubg_nn")
-    openspiel = peers and _openspiel_plays(variant) and has_package("pyspiel")
+    openspiel = peers and is_usual_backgammon(variant) and has_package("pyspiel")
     say(f"{variant_text(variant)}: comparing the plays of {n:,} positions")
     ending = assert_equal_counts(inputs, counts, gnubg)
     gboards = rivals.gnubg_boards(inputs.boards) if gnubg else []
@@ -399,10 +388,7 @@ def _bench_evaluations(
 
         measured = alternate(ours, rival)
         lines.append(
-            result(
-                variant, "evaluations_per_s", measured, "evaluations/s", "gnubg-nn", bot=name,
-                compile_s=compile_s
-            )
+            result(variant, "evaluations_per_s", measured, "evaluations/s", "gnubg-nn", bot=name, compile_s=compile_s)
         )
     return lines
 

@@ -19,12 +19,12 @@ import numpy as np
 from nardy_rl.encoding import encode
 from nardy_rl.experiments import peers as rivals
 from nardy_rl.experiments.bench import (
-    BACKGAMMON_START,
     ROUNDS,
     Comparison,
     alternate,
     default_variants,
     has_package,
+    is_usual_backgammon,
     one_core,
     rate_of,
     read_inputs,
@@ -98,8 +98,7 @@ def bench_train(
 
 def _bench_one_core(variant: Variant, games: int, peers: bool, say: Callable[[str], None]) -> list[dict[str, Any]]:
     """The plain net, beside the rival of the same size, and the default recipe, each on one core."""
-    plays_it = variant.start == BACKGAMMON_START and variant == parse_variant("backgammon")
-    sage = peers and plays_it and has_package("bgbot_cpp")
+    sage = peers and is_usual_backgammon(variant) and has_package("bgbot_cpp")
     with one_core():
         say(f"{variant_text(variant)}: timing TD(0), 196 plain inputs, 80 hidden")
         plain = alternate(

@@ -7,6 +7,7 @@ Whatever is heavy is imported inside the commands, so that `nardy --help` is ins
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -21,7 +22,7 @@ from nardy_rl.errors import BadOption, BadRun, NardyError, did_you_mean
 F = TypeVar("F", bound=Callable[..., Any])
 
 DONE, NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-BENCHES = ("engine", "train", "env", "search")
+BENCHES = {"engine": "bench", "train": "bench_train", "env": None, "search": None}  # the module of each
 
 
 class OneExample(click.Command):
@@ -337,17 +338,18 @@ def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_jso
 
     Results are asserted equal first, then timed in alternating rounds.
     """
-    from nardy_rl.experiments import bench as benchmarks
     from nardy_rl.experiments.screen import bench_table, messages
 
-    measures = {name.removeprefix("bench_"): f for name, f in vars(benchmarks).items() if name.startswith("bench_")}
-    if what not in measures:
-        hint = did_you_mean(what, measures) if what not in BENCHES else ""
-        raise BadOption(f"this release has no benchmark {what!r}{hint}; it has {' and '.join(measures)}")
+    if what not in BENCHES:
+        raise BadOption(f"there is no benchmark {what!r}{did_you_mean(what, BENCHES)}; there are {', '.join(BENCHES)}")
+    module = BENCHES[what]
+    if module is None:
+        raise BadOption(f"this release has no benchmark {what!r} yet; it has engine and train")
+    measure = getattr(importlib.import_module(f"nardy_rl.experiments.{module}"), f"bench_{what}")
     chosen = [_variant(name) for name in names] or None
     console = messages()
     with console.status("measuring; the kernels are compiled first...") as status:
-        lines = measures[what](chosen, peers=peers, seconds=seconds, say=status.update)
+        lines = measure(chosen, peers=peers, seconds=seconds, say=status.update)
     if as_json:
         _emit({"results": lines})
     else:

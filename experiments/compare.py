@@ -134,17 +134,13 @@ def compare_gnubg(positions: int, seed: int, progress: Progress | None = None) -
     for a in range(0, positions, _CHUNK):
         chunk, rolls = states[a : a + _CHUNK], dice[a : a + _CHUNK]
         boards = np.stack([unpack(chunk[:, 0:4]), unpack(chunk[:, 4:8])], axis=1)
-        for state, board, (die1, die2), ours in zip(
-            chunk, boards, rolls, _own_plays(chunk, rolls), strict=True
-        ):
+        for state, board, (die1, die2), ours in zip(chunk, boards, rolls, _own_plays(chunk, rolls), strict=True):
             theirs = {np.array(pair, np.int8).tobytes() for pair in gnubg_afterstates(board, die1, die2)}
             result["compared"] += 1
             result["afterstates"] += len(ours)
             if ours == theirs:
                 continue
-            if theirs < ours and all(
-                after[0] == 15 for after in ours - theirs
-            ):  # all men of the mover are off
+            if theirs < ours and all(after[0] == 15 for after in ours - theirs):  # all men of the mover are off
                 result["game_ending"] += 1
                 continue
             result["different"] += 1

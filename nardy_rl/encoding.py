@@ -25,7 +25,6 @@ from nardy_rl.board import (
     HEAD_SHIFT,
     LARGER_OWED,
     MY_PINS,
-    ON_BOARD,
     OWED,
     PLAYER,
     POINTS_MASK,

@@ -38,9 +38,7 @@ def _source_hash() -> str:
 
 def _cache_folder() -> str:
     """Where compiled kernels are kept: NUMBA_CACHE_DIR, else the user's cache folder, else a temporary one."""
-    base = (
-        os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    )
+    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     version = _source_hash()
     folder = Path(base) / "nardy-rl" / version
     try:

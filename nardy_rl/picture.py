@@ -106,9 +106,7 @@ def picture(p: Position) -> str:
     ]
     notes = {4: _note(p, 1), len(lines) - 4: _note(p, 0)}
     lines = [f"{line}   {notes[i]}" if i in notes else line.rstrip() for i, line in enumerate(lines)]
-    return "\n".join(
-        [f"    {p.variant.name} ({variant_text(p.variant)})", "", *lines, "", f"    {whose_turn(p)}."]
-    )
+    return "\n".join([f"    {p.variant.name} ({variant_text(p.variant)})", "", *lines, "", f"    {whose_turn(p)}."])
 
 
 def _note(p: Position, player: int) -> str:

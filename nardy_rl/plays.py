@@ -38,7 +38,6 @@ from nardy_rl.board import (
     made,
     occupied,
     put,
-    swap_view,
     take,
 )
 from nardy_rl.jit import highest, inlined, inner, kernel, lowest, popcount
@@ -46,17 +45,14 @@ from nardy_rl.results import checkers_left, has_borne_off
 from nardy_rl.rules import (
     ALWAYS,
     BEAROFF,
-    CLASSIC,
     FEVGA,
     GRACE_STOP,
     HIT,
-    NEVER,
     NO_BLOCK,
     NO_CONTACT,
     PIN,
     RUNNER,
     SPORT,
-    Rules,
 )
 from nardy_rl.turns import (
     BY_DRAW,

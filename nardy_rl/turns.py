@@ -12,7 +12,6 @@ from nardy_rl.board import (
     HEAD_SHIFT,
     IDLE_SHIFT,
     LARGER_OWED,
-    ON_BOARD,
     OUTCOME,
     OUTSIDE,
     OWED,

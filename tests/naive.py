@@ -140,7 +140,7 @@ def random_layout(rng, rules):
         edges = [-1, *bars, spare + parts - 1]
         stacks = [least + right - left - 1 for left, right in itertools.pairwise(edges)]
         if max(points) > 12:  # otherwise all ≤ 12 (or even ≤ 6): no contact
-            counts = dict(zip(points, stacks))
+            counts = dict(zip(points, stacks, strict=True))
             return write_board([counts.get(point, 0) for point in range(26)])
 
 
@@ -458,10 +458,7 @@ def fills_the_start(board, mover):
 def walls_in_the_stack(rules, board, mover):
     """§5 fevga (b): all the enemy's checkers are on one point, and the mover holds the six before it."""
     enemy = board[1 - mover]
-    return any(
-        enemy[stack] == sum(enemy) and holds_six(rules, board[mover], stack - 6)
-        for stack in range(7, HEAD + 1)
-    )
+    return any(enemy[stack] == sum(enemy) and holds_six(rules, board[mover], stack - 6) for stack in range(7, HEAD + 1))
 
 
 # ---------------------------------------------------------------------------------------- §2 plays of a stage
@@ -567,7 +564,7 @@ def whole_progression(rules, state, nodes):
     """§4 full_move=whole: of the plays of a stage those that let the player make the most moves in all."""
     known = {}
     moves = [moves_through(rules, state, node, known) for node in nodes]
-    return [node for node, made in zip(nodes, moves) if made == max(moves) or ends(state, node)]
+    return [node for node, made in zip(nodes, moves, strict=True) if made == max(moves) or ends(state, node)]
 
 
 def play_of(rules, state, node):
@@ -748,9 +745,7 @@ def differences(case):
         expected[canon(play)] = play
     found = {canon(play): play for play in plays(make(case["variant"], case["options"]), case["state"])}
     lines = [f"{case['id']}: missing {json.dumps(expected[key])}" for key in expected.keys() - found.keys()]
-    lines += [
-        f"{case['id']}: not in the case {json.dumps(found[key])}" for key in found.keys() - expected.keys()
-    ]
+    lines += [f"{case['id']}: not in the case {json.dumps(found[key])}" for key in found.keys() - expected.keys()]
     for key in expected.keys() & found.keys():
         listed, mine = expected[key], found[key]
         if "over" not in listed["next"] and listed["used"] != mine["used"]:

@@ -64,8 +64,7 @@ def test_our_counts_equal_gnubg_s():
 def test_random_games_end_and_are_the_same_again():
     variant = VARIANTS["plakoto"]
     made = [
-        bench.random_games(rules_of(variant), start_of(variant), np.uint64(1), 0, 20, own_scratch())
-        for _ in range(2)
+        bench.random_games(rules_of(variant), start_of(variant), np.uint64(1), 0, 20, own_scratch()) for _ in range(2)
     ]
     assert made[0] == made[1] > 400
 

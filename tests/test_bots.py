@@ -91,9 +91,7 @@ def test_a_random_bot_takes_every_play_equally_often():
 
 
 def test_pips_hits_when_it_can():
-    position = Position.from_text(
-        "backgammon 24:2 13:5 8:3 6:5 | 24:2 13:5 8:2 6:5 5:1 | turn=0 throws=1,1 dice=42"
-    )
+    position = Position.from_text("backgammon 24:2 13:5 8:3 6:5 | 24:2 13:5 8:2 6:5 5:1 | turn=0 throws=1,1 dice=42")
     assert "*" in position.move_text(load_bot("backgammon", "pips").choose(position))
 
 
@@ -184,9 +182,7 @@ def test_an_installed_entry_point_is_a_bot(users_module, monkeypatch):
     from importlib.metadata import EntryPoint
 
     point = EntryPoint(name="mine", value="my_bots:First", group="nardy_rl.bots")
-    monkeypatch.setattr(
-        "nardy_rl.agents.bot.entry_points", lambda group: [point] if group == point.group else []
-    )
+    monkeypatch.setattr("nardy_rl.agents.bot.entry_points", lambda group: [point] if group == point.group else [])
     assert load_bot("classic", "mine").name == "mine"
     with pytest.raises(BadBot, match="'mime'; did you mean 'mine'"):
         load_bot("classic", "mime")

@@ -67,9 +67,7 @@ def copied(tmp_path, monkeypatch):
     here = Path(nardy_rl.__file__).parent
     shutil.copytree(here, tmp_path / "nardy_rl", ignore=shutil.ignore_patterns("__pycache__", "experiments"))
     if (here.parent / "agents").is_dir():
-        shutil.copytree(
-            here.parent / "agents", tmp_path / "agents", ignore=shutil.ignore_patterns("__pycache__")
-        )
+        shutil.copytree(here.parent / "agents", tmp_path / "agents", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(nardy_rl, "__file__", str(tmp_path / "nardy_rl" / "__init__.py"))
     return tmp_path
 

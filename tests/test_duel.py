@@ -111,9 +111,7 @@ def test_both_games_of_a_pair_have_the_same_start_and_dice():
             for state in states:
                 position = Position(self.variant, state)
                 throw = sum(position.throws)
-                seen.setdefault(throw, []).append(
-                    (position.dice, position.counts.tobytes() if throw == 1 else b"")
-                )
+                seen.setdefault(throw, []).append((position.dice, position.counts.tobytes() if throw == 1 else b""))
             return first[:-1].copy()
 
     for game in ("backgammon", "snake", "randgammon-1", "classic"):
@@ -154,9 +152,7 @@ def test_progress_reaches_the_end():
 
 
 def test_results_as_plain_data():
-    data = duel(
-        "hyper:cube_cap=1", *bots("hyper:cube_cap=1", "pips", "random"), games=2, evaluator="none"
-    ).as_dict()
+    data = duel("hyper:cube_cap=1", *bots("hyper:cube_cap=1", "pips", "random"), games=2, evaluator="none").as_dict()
     keys = "variant a b games ppg se ppg_raw se_raw wins unfinished games_per_s"
     assert set(keys.split()) <= set(data)
     assert data["variant"] == "hyper:cube_cap=1" and data["a"] == "pips" and data["ppg"] == data["ppg_raw"]

@@ -7,9 +7,7 @@ import pytest
 from nardy_rl.experiments import compare
 from nardy_rl.variants import VARIANTS
 
-needs_gnubg = pytest.mark.skipif(
-    not compare.has_gnubg(), reason="gnubg-nn is missing: pip install 'nardy-rl[gnubg]'"
-)
+needs_gnubg = pytest.mark.skipif(not compare.has_gnubg(), reason="gnubg-nn is missing: pip install 'nardy-rl[gnubg]'")
 
 
 @needs_gnubg

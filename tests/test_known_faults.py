@@ -16,9 +16,7 @@ def texts(position):
 
 
 def test_a_6_2_with_one_play_has_exactly_that_play():
-    position = Position.from_text(
-        "backgammon 24:1 8:1 6:13 | 21:2 9:2 7:3 6:4 5:4 | turn=0 throws=9,9 dice=62"
-    )
+    position = Position.from_text("backgammon 24:1 8:1 6:13 | 21:2 9:2 7:3 6:4 5:4 | turn=0 throws=9,9 dice=62")
     assert texts(position) == ["24/22 8/2"]
 
 

@@ -96,9 +96,7 @@ def mixtures(name, number):
 @pytest.mark.parametrize("name", [name for name in VARIANTS if VARIANTS[name].completes])
 def test_random_decisions_agree_with_the_oracle_under_mixed_options(name):
     for options, variant in mixtures(name, 8):
-        assert differing(variant, spelled(options), random_decisions(variant, 100, seed=6)[::5]) == [], (
-            options
-        )
+        assert differing(variant, spelled(options), random_decisions(variant, 100, seed=6)[::5]) == [], options
 
 
 @pytest.mark.long

@@ -20,9 +20,7 @@ THREE = ["backgammon", "classic", "plakoto"]
 
 def fresh_policy(game, hidden=(24, 8), kind="patterns", seed=1):
     variant = parse_variant(game)
-    return Policy(
-        variant, new_net(encoding_of(variant, kind), outputs_of(variant), hidden, seed), kind, {}, "fresh"
-    )
+    return Policy(variant, new_net(encoding_of(variant, kind), outputs_of(variant), hidden, seed), kind, {}, "fresh")
 
 
 def states_of(policy, n=200):
@@ -66,11 +64,7 @@ def test_torch_module_and_kernel_agree(game, hidden):
 def test_outputs_of_finished_games_give_the_score_table(game):
     variant = VARIANTS[game]
     meaning, table = outputs_of(variant), score_table(variant)
-    levels = {
-        int(name.split()[-1]) if " " in name else 1
-        for name in output_names(variant)
-        if name.startswith("win")
-    }
+    levels = {int(name.split()[-1]) if " " in name else 1 for name in output_names(variant) if name.startswith("win")}
     for code in range(OUTCOMES):
         if int(table[code]) in levels or (code == DRAW and meaning.draws):
             assert meaning.constant + meaning.exact[code] @ meaning.points == table[code]

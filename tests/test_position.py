@@ -170,9 +170,7 @@ def test_in_the_long_games_the_second_head_stands_at_the_lower_left():
 
 def test_a_pinned_checker_is_a_small_letter_at_the_edge():
     lines = Position.from_text("plakoto 24:14 6:1^ | 24:13 19:2 | turn=1").picture().splitlines()
-    assert (
-        lines[15].startswith("    |") and "|  o" in lines[15] and "|  X" in lines[14] and "|  X" in lines[13]
-    )
+    assert lines[15].startswith("    |") and "|  o" in lines[15] and "|  X" in lines[14] and "|  X" in lines[13]
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,7 @@ def side(position, player=0):
 @pytest.mark.parametrize(
     ("double", "with_one", "with_two"), [(1, 4, 4), (2, 4, 4), (3, 3, 4), (4, 2, 4), (5, 4, 4), (6, 1, 2)]
 )
-def test_moves_of_a_first_double_from_the_long_start_with_one_and_with_two_head_checkers(
-    double, with_one, with_two
-):
+def test_moves_of_a_first_double_from_the_long_start_with_one_and_with_two_head_checkers(double, with_one, with_two):
     assert most_steps(first_throw("classic:pairs=none", double, double)) == with_one
     assert most_steps(first_throw("classic:pairs=11-22-33-44-55-66", double, double)) == with_two
 
