@@ -77,7 +77,7 @@ class Net(NamedTuple):
 class Work(NamedTuple):
     """Buffers of one evaluation, one for each thread."""
 
-    index: np.ndarray  # int32[MAX_ACTIVE]
+    listed: np.ndarray  # int32[MAX_ACTIVE]
     value: np.ndarray  # float32[MAX_ACTIVE]
     h1: np.ndarray  # float32[H1]
     h2: np.ndarray  # float32[H2]
@@ -149,7 +149,7 @@ def first_layer(net, index, value, n, h):
 @inner
 def forward(net, work, n):
     """Outputs of the n rows listed in `work`, into `work.out`; hidden activations stay in `work` for training."""
-    first_layer(net, work.index, work.value, n, work.h1)
+    first_layer(net, work.listed, work.value, n, work.h1)
     _relu(work.h1)
     if work.h2.shape[0]:
         _dense(work.h1, net.w2, net.b2, work.h2)
@@ -168,7 +168,7 @@ def evaluate(rules, encoding, net, outputs, work, row):
         code = np.int64(row[OUTCOME]) - 1
         copy_into(work.out, outputs.exact[code])
         return outputs.scores[code]
-    forward(net, work, encode_into(rules, encoding, row, work.index, work.value))
+    forward(net, work, encode_into(rules, encoding, row, work.listed, work.value))
     total = np.float32(outputs.constant)
     for j in range(work.out.shape[0]):
         total += outputs.points[j] * work.out[j]

@@ -43,7 +43,7 @@ class Learner(NamedTuple):
     gradient: Net  # sums of a minibatch
     touched: np.ndarray  # int32[rows]: first-layer rows of the minibatch
     is_touched: np.ndarray  # uint8[rows]
-    index: np.ndarray  # int16[samples, MAX_ACTIVE]: rows of every sample of the block
+    listed: np.ndarray  # int16[samples, MAX_ACTIVE]: rows of every sample of the block
     value: np.ndarray  # float32[samples, MAX_ACTIVE], used by the plain inputs only
     number: np.ndarray  # int16[samples]
     outputs: np.ndarray  # float32[samples, K]: what the net said
@@ -79,7 +79,7 @@ def new_learner(net: Net, samples: int) -> Learner:
         gradient=zeros_like(net),
         touched=np.zeros(rows, np.int32),
         is_touched=np.zeros(rows, np.uint8),
-        index=np.zeros((samples, MAX_ACTIVE), np.int16),
+        listed=np.zeros((samples, MAX_ACTIVE), np.int16),
         value=np.zeros((samples, MAX_ACTIVE), np.float32),
         number=np.zeros(samples, np.int16),
         outputs=np.zeros((samples, size), np.float32),
@@ -128,7 +128,7 @@ def add_gradient(net, work, learner, n, target):
     for i in range(d1.shape[0]):
         g.b1[i] += d1[i]
     for k in range(n):
-        row = work.index[k]
+        row = work.listed[k]
         v = work.value[k]
         into = g.w1[row]
         for i in range(d1.shape[0]):
@@ -173,8 +173,8 @@ def learn_sample(net, outputs, work, learner, s, touched):
     """Forward and backward pass of sample s; returns the number of first-layer rows touched so far."""
     n = np.int64(learner.number[s])
     for k in range(n):
-        row = np.int32(learner.index[s, k])
-        work.index[k] = row
+        row = np.int32(learner.listed[s, k])
+        work.listed[k] = row
         work.value[k] = learner.value[s, k]
         if not learner.is_touched[row]:
             learner.is_touched[row] = 1
@@ -236,7 +236,7 @@ def make_targets(outputs, learner, first, last, trace, final):
 def keep_state(work, learner, s, n, outputs_row):
     """Store the encoded state in `work` as sample s."""
     for k in range(n):
-        learner.index[s, k] = work.index[k]
+        learner.listed[s, k] = work.listed[k]
         learner.value[s, k] = work.value[k]
     learner.number[s] = n
     copy_into(learner.outputs[s], outputs_row)
@@ -254,7 +254,7 @@ def play_game(rules, encoding, start, net, outputs, work, scr, learner, rng, row
     room = learner.number.shape[0]
     while True:
         if known:  # the state is the result of a play, not the opening: a sample
-            n = encode_into(rules, encoding, row, work.index, work.value)
+            n = encode_into(rules, encoding, row, work.listed, work.value)
             forward(net, work, n)
             keep_state(work, learner, s, n, work.out)
             if moves >= settings.cap or s + 1 >= room:

@@ -68,16 +68,12 @@ class ValueNet(nn.Module):
         def array(parameter: torch.Tensor) -> np.ndarray:
             return np.ascontiguousarray(parameter.detach().cpu().numpy().astype(np.float32))
 
-        h1 = len(self.bias)
-        second = (
-            (array(self.second.weight), array(self.second.bias))
-            if self.second is not None
-            else (
-                np.zeros((0, h1), np.float32),
-                np.zeros(0, np.float32),
-            )
-        )
-        return Net(array(self.first.weight), array(self.bias), *second, array(self.top.weight), array(self.top.bias))
+        if self.second is not None:
+            w2, b2 = array(self.second.weight), array(self.second.bias)
+        else:
+            w2, b2 = np.zeros((0, len(self.bias)), np.float32), np.zeros(0, np.float32)
+        first, top = self.first.weight, self.top
+        return Net(array(first), array(self.bias), w2, b2, array(top.weight), array(top.bias))
 
 
 def tensors(policy: Policy, states: States) -> tuple[torch.Tensor, torch.Tensor]:

@@ -104,7 +104,7 @@ def _known(name: str) -> str:
 
 def _typed(name: str, value: Any) -> Any:
     """A value as its field's type; text is read, and a whole number is a float where one is wanted."""
-    kind = type(next(f.default for f in dataclasses.fields(TrainConfig) if f.name == name))
+    kind: Any = type(TrainConfig.__dataclass_fields__[name].default)
     if kind is str:
         return str(value)
     try:

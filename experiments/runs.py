@@ -57,7 +57,7 @@ def write_text(path: Path, text: str) -> None:
 
 def provenance() -> dict[str, Any]:
     """Versions, commit, machine and command of this process, for the record."""
-    packages = {}
+    packages: dict[str, str | None] = {}
     for name in ("nardy-rl", "numpy", "numba", "safetensors"):
         try:
             packages[name] = version(name)

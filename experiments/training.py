@@ -137,7 +137,7 @@ class Trainer:
         played = game - self.progress.games
         self.seconds_of_round = time.perf_counter() - begun
         plays = sum(plays for plays, _ in made)
-        loss = sum(learner.loss for _, _, learner in self.buffers)
+        loss = np.sum([learner.loss for _, _, learner in self.buffers], axis=0)
         self.plays_of_game, self.loss = plays / played, math.sqrt(loss[0] / max(loss[1], 1))
         self.steps = np.array([learner.steps[0] for _, _, learner in self.buffers])
         p = self.progress
