@@ -7,7 +7,6 @@ net are the longest.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +30,7 @@ from nardy_rl.experiments.bench import (
     result,
 )
 from nardy_rl.experiments.config import TrainConfig
+from nardy_rl.experiments.runs import machine_cores
 from nardy_rl.experiments.training import Trainer
 from nardy_rl.variant import Variant
 from nardy_rl.variants import parse_variant, variant_text
@@ -123,5 +123,4 @@ def _bench_threads(variant: Variant, games: int, say: Callable[[str], None]) -> 
         one = _train(variant, 1, games, {})[1]
         two = _train(variant, 2, games, {})[1]
         factors.append(one / two)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return result(variant, "thread_scaling", Comparison(rate_of(factors)), "x", threads=2, cores=cores, games=games)
+    return result(variant, "thread_scaling", Comparison(rate_of(factors)), "x", threads=2, cores=machine_cores(), games=games)

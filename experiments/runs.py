@@ -69,7 +69,7 @@ def provenance() -> dict[str, Any]:
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": packages,
-        "machine": {"system": platform.platform(), "cpu": cpu_name(), "cores": os.cpu_count()},
+        "machine": {"system": platform.platform(), "cpu": cpu_name(), "cores": machine_cores()},
     }
 
 
@@ -95,6 +95,11 @@ def cpu_name() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+def machine_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def new_folder(config: TrainConfig) -> Path:

@@ -275,14 +275,16 @@ def emit(rules, row, scr, n, m0, m1, m2, m3, hits, deeds):
 
 
 @inlined
-def landings(occ, owed):
-    """Points that a checker may come to land on in this stage, were nothing in its way."""
+def landings(movable, closed, owed):
+    """Points that a checker may come to land on in this stage, other restrictions apart."""
     larger, smaller = owed & 7, owed >> 3 & 7
     if larger != smaller:
-        return occ >> larger | occ >> smaller | occ >> (larger + smaller)
-    value, reached = owed >> 6 & 7, occ
+        first, second = movable >> larger & ~closed, movable >> smaller & ~closed
+        return first | second | (first >> smaller | second >> larger) & ~closed
+    value, step, reached = owed >> 6 & 7, movable, np.int64(0)
     for _ in range(owed >> 9 & 7):
-        reached |= reached >> value
+        step = step >> value & ~closed
+        reached |= step
     return reached
 
 
@@ -309,11 +311,12 @@ def order_matters(rules, row):
         if not enemy & (enemy - 1):
             return True  # all on one point: a lock may stand that must be opened
     if rules.hit_wins or rules.bound:
-        lone = lone_points(rules, row) & landings(occ, owed)
+        lone = lone_points(rules, row) & landings(occ, closed_points(rules, row), owed)
         if (rules.hit_wins and lone) or lone & HOME_MASK:
             return True  # the game may end with a hit, or a checker be bound
     if rules.mother and count(row, 4, HEAD) == 1 and count(row, 0, HEAD) <= moves:
-        return ((occ | landings(occ, owed)) & 2) != 0  # the opponent's mother is or may be pinned
+        reached = landings(occ & ~np.int64(row[MY_PINS]), closed_points(rules, row), owed)
+        return ((occ | reached) & 2) != 0  # the opponent's mother is or may be pinned
     return False
 
 
