@@ -123,4 +123,6 @@ def _bench_threads(variant: Variant, games: int, say: Callable[[str], None]) -> 
         one = _train(variant, 1, games, {})[1]
         two = _train(variant, 2, games, {})[1]
         factors.append(one / two)
-    return result(variant, "thread_scaling", Comparison(rate_of(factors)), "x", threads=2, cores=machine_cores(), games=games)
+    return result(
+        variant, "thread_scaling", Comparison(rate_of(factors)), "x", threads=2, cores=machine_cores(), games=games
+    )

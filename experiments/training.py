@@ -240,22 +240,15 @@ def _interrupts() -> Iterator[list[bool]]:
             signal.signal(number, handler)
 
 
-def _duel(trainer: Trainer, opponent: str, games: int, adjusted: bool) -> dict[str, Any]:
-    """The policy so far against a baseline; luck is adjusted by the policy's own values."""
+def _duel(trainer: Trainer, opponent: str, games: int) -> dict[str, Any]:
+    """The policy so far against a baseline, in raw paired games: quick, and far apart enough to need no adjustment."""
     from nardy_rl.agents import load_bot
     from nardy_rl.experiments.duel import duel
 
     policy = Policy(trainer.variant, trainer.net, trainer.config.inputs, {}, trainer.folder.name)
     rival = load_bot(trainer.variant, opponent)
-    evaluator: Any = policy if adjusted else "none"
     result: dict[str, Any] = duel(
-        trainer.variant,
-        policy,
-        rival,
-        games,
-        seed=trainer.config.seed,
-        threads=trainer.threads,
-        evaluator=evaluator,
+        trainer.variant, policy, rival, games, seed=trainer.config.seed, threads=trainer.threads, evaluator="none"
     ).as_dict()
     return result
 
@@ -286,7 +279,7 @@ def _loop(trainer: Trainer, curves: Curves, console: Console) -> bool:
                 trainer.save()
             if config.strength_minutes and now - measured > 60 * config.strength_minutes and trainer.done < 1:
                 measured = now
-                won = _duel(trainer, "heuristic", config.strength_games, adjusted=False)
+                won = _duel(trainer, "heuristic", config.strength_games)
                 curves.add(progress, strength_ppg_heuristic=won["ppg"], strength_se_heuristic=won["se"])
         trainer.save()
         return not asked[0]
@@ -324,7 +317,7 @@ def train(config: TrainConfig | None, resume: Path | None = None, console: Conso
         results = []
         with console.status("playing against the baselines...") if console.is_terminal else nullcontext():
             for name in BASELINES if config.final_games else ():
-                results.append(_duel(trainer, name, config.final_games, adjusted=True))
+                results.append(_duel(trainer, name, config.final_games))
                 curves.add(p, **{f"strength_final_{name}": results[-1]["ppg"]})
     finally:
         curves.close()

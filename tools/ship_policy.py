@@ -2,7 +2,8 @@
 
     python tools/ship_policy.py runs/backgammon --against heuristic pubeval --games 20000
 
-Strength is measured with the weights as they are shipped, in half precision, in raw paired games; ± is one standard error.
+Strength is measured in raw paired games with the weights as they are shipped, in half precision; ± is one standard
+error.
 """
 
 from __future__ import annotations
@@ -37,13 +38,20 @@ def main() -> None:
         strength.append(
             {"against": name, "ppg": round(won.ppg, 4), "se": round(won.se, 4), "games": won.games, "wins": won.wins}
         )
-        print(f"{shipped.variant.id} {name:10s} {won.ppg:+.4f} ± {won.se:.4f}, {won.wins / won.games:.1%} of {won.games}")
+        print(
+            f"{shipped.variant.id} {name:10s} {won.ppg:+.4f} ± {won.se:.4f}, {won.wins / won.games:.1%} of {won.games}"
+        )
     settings = policy.header["settings"]
     chain = [f"nardy train {settings['variant']} --minutes {settings['minutes']:g} --seed {settings['seed']}"]
     card = {
         "strength": strength,
         "chain": chain,
-        "trained": {"machine": cpu_name(), "cores": machine_cores(), "started": came["started"], "commit": came["commit"]},
+        "trained": {
+            "machine": cpu_name(),
+            "cores": machine_cores(),
+            "started": came["started"],
+            "commit": came["commit"],
+        },
         "measured": time.strftime("%Y-%m-%d"),
     }
     shipped.save(path, half=True, extra=card)
