@@ -184,11 +184,8 @@ def test_states(variant: Variant, number: int = 8) -> States:
 # ---------------------------------------------------------------------------------------------- files
 
 
-def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> None:
-    """A safetensors file with a JSON header, written beside and then moved in place, so that no reader sees half."""
-    from safetensors.numpy import save
-
-    data = save(dict(tensors), metadata={"nardy-rl": json.dumps(header, ensure_ascii=False)})
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file beside its place and then move it there, so that no reader and no kill ever leaves half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -199,6 +196,13 @@ def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], header: Mappi
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any]) -> None:
+    """A safetensors file with a JSON header, written atomically."""
+    from safetensors.numpy import save
+
+    write_file(path, save(dict(tensors), metadata={"nardy-rl": json.dumps(header, ensure_ascii=False)}))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -264,9 +264,10 @@ def is_usual_backgammon(variant: Variant) -> bool:
     return plain and variant.start == BACKGAMMON_START and _gnubg_plays(variant)
 
 
-def default_variants() -> list[Variant]:
-    """The games that are measured if none is named: those with a trained player."""
-    return [v for v in VARIANTS.values() if v.status == TRAINED]
+def chosen_variants(variants: Sequence[Variant | str] | None) -> list[Variant]:
+    """The games to measure; if none is named, those with a trained player."""
+    trained = [v for v in VARIANTS.values() if v.status == TRAINED]
+    return [parse_variant(v) if isinstance(v, str) else v for v in variants or trained]
 
 
 def bench_engine(
@@ -285,7 +286,7 @@ def bench_engine(
     """
     if not seconds > 0:
         raise BadOption(f"seconds={seconds} must be more than 0")
-    chosen = [parse_variant(v) if isinstance(v, str) else v for v in variants or default_variants()]
+    chosen = chosen_variants(variants)
     lines: list[dict[str, Any]] = []
     with one_core():
         for variant in chosen:

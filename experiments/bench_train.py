@@ -21,7 +21,7 @@ from nardy_rl.experiments.bench import (
     ROUNDS,
     Comparison,
     alternate,
-    default_variants,
+    chosen_variants,
     has_package,
     is_usual_backgammon,
     one_core,
@@ -33,7 +33,7 @@ from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.experiments.runs import machine_cores
 from nardy_rl.experiments.training import Trainer
 from nardy_rl.variant import Variant
-from nardy_rl.variants import parse_variant, variant_text
+from nardy_rl.variants import variant_text
 
 PLAIN = {"inputs": "plain", "hidden": 80, "hidden2": 0, "trace": 0.0, "final_step_size": 0.001}
 GAMES_A_SECOND = 600  # of a round: how many games fill about one second
@@ -86,7 +86,7 @@ def bench_train(
     """
     say = say or (lambda text: None)
     lines = []
-    for variant in [parse_variant(v) if isinstance(v, str) else v for v in variants or default_variants()]:
+    for variant in chosen_variants(variants):
         games = max(256, int(seconds * GAMES_A_SECOND))
         say(f"{variant_text(variant)}: compiling")
         _assert_equal(_train(variant, 1, 256, PLAIN)[2])

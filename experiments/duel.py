@@ -288,10 +288,8 @@ def _checked(bot: Bot, chosen: Any, first: NDArray[np.int64]) -> NDArray[np.int6
 
 def _default_evaluator(variant: Variant) -> tuple[Evaluator | None, str | None]:
     """The shipped policy of the game, if there is one."""
-    try:
-        from nardy_rl.agents.policy import Policy, pretrained_path
-    except ImportError:
-        return None, None
+    from nardy_rl.agents.policy import Policy, pretrained_path
+
     path = pretrained_path(variant)
     return (None, None) if path is None else (Policy.load(path, variant), "pretrained")
 

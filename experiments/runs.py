@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from nardy_rl.agents.net import Net
-from nardy_rl.agents.policy import read_tensors, write_tensors
+from nardy_rl.agents.policy import read_tensors, write_file, write_tensors
 from nardy_rl.agents.td import Adam
 from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.config import TrainConfig
@@ -50,9 +50,7 @@ class Progress:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file atomically."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    write_file(path, text.encode())
 
 
 def provenance() -> dict[str, Any]:
