@@ -146,7 +146,7 @@ def first_layer(net, index, value, n, h):
             h[j] += v * net.w1[row, j]
 
 
-@inner
+@inlined
 def forward(net, work, n):
     """Outputs of the n rows listed in `work`, into `work.out`; hidden activations stay in `work` for training."""
     first_layer(net, work.listed, work.value, n, work.h1)

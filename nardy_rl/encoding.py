@@ -147,29 +147,37 @@ def encoding_of(variant: Variant, kind: str = "patterns") -> Encoding:
 # ---------------------------------------------------------------------------------------------- kernels
 
 
-@inner
+@inlined
+def _units(mask, base, unit, index, value, n):
+    """List unit number 0..3 of every point in the mask, with value 1."""
+    while mask:
+        index[n], value[n] = base + 4 * (lowest(mask) - 1) + unit, np.float32(1)
+        mask &= mask - 1
+        n += 1
+    return n
+
+
+@inlined
 def _plain(row, index, value):
     """The classical inputs of both sides; returns their number."""
     n = 0
     for side in range(2):
-        base = side * 98
-        mask = occupied(row, 4 * side)
-        while mask:
-            point = lowest(mask)
-            mask &= mask - 1
-            c = count(row, 4 * side, point)
-            if point == 25:
-                index[n], value[n] = base + 96, np.float32(c) * np.float32(0.5)
-                n += 1
-                continue
-            at = base + 4 * (point - 1)
-            for k in range(min(c, 3)):
-                index[n], value[n] = at + k, np.float32(1)
-                n += 1
-            if c > 3:
-                index[n], value[n] = at + 3, np.float32(c - 3) * np.float32(0.5)
-                n += 1
-        off = count(row, 4 * side, 0)
+        base, at = side * 98, 4 * side
+        p0, p1 = np.int64(row[at]) & POINTS_MASK, np.int64(row[at + 1]) & POINTS_MASK
+        four = (np.int64(row[at + 2]) | np.int64(row[at + 3])) & POINTS_MASK
+        n = _units(p0 | p1 | four, base, 0, index, value, n)
+        n = _units(p1 | four, base, 1, index, value, n)
+        n = _units(p0 & p1 | four, base, 2, index, value, n)
+        while four:
+            point = lowest(four)
+            four &= four - 1
+            index[n] = base + 4 * (point - 1) + 3
+            value[n] = np.float32(count(row, at, point) - 3) * np.float32(0.5)
+            n += 1
+        on_bar, off = count(row, at, 25), count(row, at, 0)
+        if on_bar:
+            index[n], value[n] = base + 96, np.float32(on_bar) * np.float32(0.5)
+            n += 1
         if off:
             index[n], value[n] = base + 97, np.float32(off) / np.float32(15)
             n += 1
@@ -325,7 +333,7 @@ def _race(row, offsets, index, n):
     return n
 
 
-@inner
+@inlined
 def encode_into(rules, encoding, row, index, value):
     """Write the rows of a state and their values; returns their number.
 
