@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import nardy_rl.experiments.peers as rivals
 from nardy_rl.batch import own_scratch, plays
 from nardy_rl.board import OUTCOME, OWED, unpack
 from nardy_rl.dice import below, roll, stream
 from nardy_rl.errors import BadBot, BadOption
-from nardy_rl.experiments import peers as rivals
 from nardy_rl.experiments.runs import cpu_name
 from nardy_rl.jit import kernel
 from nardy_rl.plays import plays as plays_of_row
@@ -401,7 +401,7 @@ def bench_train(
     say: Callable[[str], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Speed of training by self-play; see `bench_train.py`."""
-    from nardy_rl.experiments import bench_train as training
+    import nardy_rl.experiments.bench_train as training
 
     return training.bench_train(variants, peers, seconds, say)
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+import nardy_rl.experiments.peers as rivals
 from nardy_rl.encoding import encode
-from nardy_rl.experiments import peers as rivals
 from nardy_rl.experiments.bench import (
     ROUNDS,
     Comparison,

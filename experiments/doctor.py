@@ -8,7 +8,6 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,12 +68,13 @@ def _optional(name: str, use: str) -> dict[str, Any]:
 
 def _cache() -> str:
     """Compiled kernels are kept, so that only the first run waits for the compiler."""
-    from nardy_rl.jit import CACHE_FOLDER
+    from nardy_rl.jit import cache_base
 
-    Path(CACHE_FOLDER).mkdir(parents=True, exist_ok=True)
-    if not os.access(CACHE_FOLDER, os.W_OK):
-        raise NardyError(f"cannot write to {CACHE_FOLDER}; set NUMBA_CACHE_DIR to a folder that can be written")
-    return CACHE_FOLDER
+    folder = cache_base()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise NardyError(f"cannot write to {folder}; set NUMBA_CACHE_DIR to a folder that can be written")
+    return str(folder)
 
 
 def _kernels() -> str:

@@ -2,15 +2,20 @@
 
 `kernel` is `numba.njit` with a disk cache that cannot go stale. Numba checks only the file of the function it
 loads, not the files of the functions that one calls, so an upgrade of this package could run old code. The cache
-therefore lives in a folder named after a hash of all kernel sources; another version never sees it.
+of a module therefore lives in a folder named after a hash of its source and of all the modules of this package that it
+imports, directly or not; another version never sees it, and a change elsewhere does not make it compile anew.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,41 +27,62 @@ from numba.extending import intrinsic
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _source_hash() -> str:
-    """Hash of every Python file that may hold kernels: this package and its learning code beside it."""
-    import nardy_rl
+_IMPORT = re.compile(r"^\s*(?:from|import)\s+(nardy_rl[\w.]*)", re.MULTILINE)
 
-    here = Path(nardy_rl.__file__).parent
-    folders = [here, here / "agents", here.parent / "agents"]
+
+@cache
+def _imports(module: str) -> tuple[bytes, tuple[str, ...]]:
+    """Hash of a module's source, and the modules of this package that it imports anywhere in it."""
+    loaded = sys.modules.get(module)
+    file = getattr(loaded, "__file__", None) or getattr(find_spec(module) if loaded is None else None, "origin", None)
+    source = Path(file).read_bytes() if file else b""
+    return hashlib.sha256(source).digest(), tuple(_IMPORT.findall(source.decode()))
+
+
+def sources(module: str) -> set[str]:
+    """A module, and all modules of this package that it imports, directly or not."""
+    seen: set[str] = set()
+    waiting = [module, __name__]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen:
+            seen.add(name)
+            waiting += _imports(name)[1]
+    return seen
+
+
+@cache
+def source_hash(module: str) -> str:
+    """Hash of the sources that a module's kernels are made from."""
     digest = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.glob("*.py")):
-            digest.update(path.name.encode())
-            digest.update(path.read_bytes())
+    for name in sorted(sources(module)):
+        digest.update(name.encode() + b" " + _imports(name)[0])
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> str:
+@cache
+def cache_base() -> Path:
     """Where compiled kernels are kept: NUMBA_CACHE_DIR, else the user's cache folder, else a temporary one."""
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    version = _source_hash()
-    folder = Path(base) / "nardy-rl" / version
+    folder = Path(base) / "nardy-rl"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
-            return str(folder)
+            return folder
     except OSError:
         pass
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    return str(Path(tempfile.gettempdir()) / f"nardy-rl-{user}" / version)
+    return Path(tempfile.gettempdir()) / f"nardy-rl-{user}"
 
 
-CACHE_FOLDER = _cache_folder()
+def cache_folder(module: str) -> Path:
+    """The folder of a module's compiled kernels, named after the hash of the sources they are made from."""
+    return cache_base() / f"{module.rpartition('.')[2]}-{source_hash(module)}"
 
 
 def _compiled(function: F, **options: bool) -> F:
     before = config.CACHE_DIR
-    config.CACHE_DIR = CACHE_FOLDER
+    config.CACHE_DIR = str(cache_folder(function.__module__))
     try:
         return numba.njit(  # type: ignore[no-any-return]
             cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp"}, **options

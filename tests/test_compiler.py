@@ -1,8 +1,8 @@
 """The compiler changes nothing: plain Python gives the same answers, and old machine code is never run."""
 
+import importlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -62,45 +62,68 @@ def test_plain_python_finds_the_same_plays(tmp_path):
 
 
 @pytest.fixture
-def copied(tmp_path, monkeypatch):
-    """The package's sources in another folder, where `jit` looks for them."""
-    here = Path(nardy_rl.__file__).parent
-    shutil.copytree(here, tmp_path / "nardy_rl", ignore=shutil.ignore_patterns("__pycache__", "experiments"))
-    if (here.parent / "agents").is_dir():
-        shutil.copytree(here.parent / "agents", tmp_path / "agents", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(nardy_rl, "__file__", str(tmp_path / "nardy_rl" / "__init__.py"))
-    return tmp_path
+def chain(tmp_path, monkeypatch):
+    """A module, one that it imports and a third that this one imports; and the folders as a fresh process sees them."""
+    package = Path(nardy_rl.__file__).parent
+    names = ("first", "second", "third")
+    files = {name: tmp_path / f"{name}.py" for name in names}
+    for name, imported in zip(names, ("from nardy_rl.second import x", "import nardy_rl.third", "x = 1"), strict=True):
+        files[name].write_text(imported + "\n")
+    nardy_rl_path = [str(package), str(tmp_path)]
+    monkeypatch.setattr(nardy_rl, "__path__", nardy_rl_path)
+    importlib.invalidate_caches()
+
+    def folder(module):
+        for memory in (jit._imports, jit.source_hash, jit.cache_base):
+            memory.cache_clear()
+        return jit.cache_folder(module)
+
+    yield files, folder
+    for memory in (jit._imports, jit.source_hash, jit.cache_base):
+        memory.cache_clear()
 
 
-def test_the_cache_folder_is_named_after_all_kernel_sources(copied, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(copied / "cache"))
-    seen = {jit._cache_folder()}
-    assert jit._cache_folder() in seen
-    for name in ("board", "turns", "plays", "rules", "variant"):
-        with open(copied / "nardy_rl" / f"{name}.py", "a", encoding="utf-8") as file:
+def test_the_cache_folder_follows_the_sources_that_a_module_imports(chain):
+    files, folder = chain
+    before = folder("nardy_rl.first")
+    assert folder("nardy_rl.first") == before
+    for name in files:
+        with open(files[name], "a", encoding="utf-8") as file:
             file.write("# another version\n")
-        seen.add(jit._cache_folder())
-    assert len(seen) == 6
-    assert all(Path(folder).is_relative_to(copied / "cache") for folder in seen)
+        after = folder("nardy_rl.first")
+        assert after != before, f"a change of {name} leaves the folder of first as it was"
+        before = after
 
 
-def test_the_folder_of_last_resort_is_named_after_them_too(copied, monkeypatch):
-    (copied / "file").write_text("not a folder")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(copied / "file"))
-    before = jit._cache_folder()
-    assert not Path(before).is_relative_to(copied / "file")
-    with open(copied / "nardy_rl" / "board.py", "a", encoding="utf-8") as file:
-        file.write("# another version\n")
-    assert jit._cache_folder() != before
+def test_a_change_elsewhere_compiles_nothing_anew(chain):
+    files, folder = chain
+    before = folder("nardy_rl.third")
+    files["first"].write_text("y = 2\n")
+    assert folder("nardy_rl.third") == before
+
+
+def test_every_kernel_depends_on_what_it_is_made_of():
+    assert {"nardy_rl.board", "nardy_rl.turns", "nardy_rl.rules", "nardy_rl.variant", "nardy_rl.jit"} <= jit.sources(
+        "nardy_rl.plays"
+    )
+
+
+def test_without_a_folder_to_write_to_it_is_a_temporary_one(chain, tmp_path, monkeypatch):
+    _, folder = chain
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    assert folder("nardy_rl.first").is_relative_to(tmp_path / "cache")
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    assert not folder("nardy_rl.first").is_relative_to(tmp_path / "file")
 
 
 def test_kernels_are_cached_in_that_folder():
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         pytest.skip("the compiler is off")
-    random_decisions("classic", 10, seed=1)
-    after, _ = plays(with_options(VARIANTS["classic"], {}), random_decisions("classic", 10, seed=1))
+    states = random_decisions("classic", 10, seed=1)
+    after, _ = plays(with_options(VARIANTS["classic"], {}), states)
     assert len(after) >= 10
-    assert any(Path(jit.CACHE_FOLDER).rglob("batch.plays_into*.nbi"))
+    assert any(jit.cache_folder("nardy_rl.batch").rglob("batch.plays_into*.nbi"))
 
 
 @pytest.mark.parametrize("mask", [1, 2, 3, 0x80, 0x1FFFFFE, 0xFFFFFFFF, 0x12345678])
