@@ -31,32 +31,24 @@ from nardy_rl.board import (
     BAR,
     GRACE,
     HEAD,
-    LARGER_OWED,
     MY_PINS,
     OFF,
     OUTSIDE,
-    OWED,
     TURN,
     WORDS,
+    copy_into,
     unpack,
 )
 from nardy_rl.errors import IllegalPlay
 from nardy_rl.jit import kernel
 from nardy_rl.plays import (
-    _DEEDS,
-    _EMPTY,
-    _ENDED,
-    _HIDDEN,
-    _HITS,
-    _NODE_WORDS,
     closed_points,
-    expand,
     free_plays,
     lone_points,
     write_play,
 )
 from nardy_rl.position import Position, _kernel_view, points_of
-from nardy_rl.turns import MOVES_MASK, USED_LARGER, head_allowance, settle
+from nardy_rl.turns import MOVES_MASK, head_allowance, settle
 
 Step = tuple[int, int]
 """One checker by one die: from, to (25 the bar, 0 off)."""
@@ -78,36 +70,23 @@ def _steps_to(rules, row, after, scr, steps):
         _pass_into(rules, row, scr.plays[0])
         scr.deeds[0] = 0
         n = 1
-    bare, trial = np.empty(WORDS, np.uint32), np.empty(WORDS, np.uint32)
+    trial = np.empty(WORDS, np.uint32)
     found = -1
     for i in range(n):
-        trial[:] = scr.plays[i]
+        copy_into(trial, scr.plays[i])
         settle(rules, row, trial, scr.deeds[i])
         if (trial == after).all():
             found = i
             break
     if found < 0:
         return -1
-    deeds = scr.deeds[found]
-    length = deeds & MOVES_MASK
-    if length == 0:
-        return 0
-    bare[:] = scr.plays[found]
-    root = scr.nodes[0, 0]  # writing the plays has used its place
-    root[:] = 0
-    for k in range(4):
-        root[k] = np.int64(row[k])
-    wanted = np.empty(_NODE_WORDS, np.int64)
-    for j in range(scr.sizes[length]):
-        node = scr.nodes[length, j]
-        if node[_DEEDS] != deeds or (node[_HIDDEN] and not deeds & (_ENDED | _EMPTY)):
-            continue
-        write_play(rules, row, trial, node[0], node[1], node[2], node[3], node[_HITS])
-        if (trial == bare).all():
-            wanted[:] = node
-            break
+    length = scr.deeds[found] & MOVES_MASK
+    node = np.int64(0)
+    if length:
+        while scr.leaf[length, node] != found:
+            node += 1
     for level in range(length - 1, -1, -1):
-        _trace_back(rules, row, scr, level, wanted, steps)
+        node = _trace_back(scr, level, node, steps)
     return length
 
 
@@ -118,49 +97,14 @@ def _pass_into(rules, row, out):
 
 
 @kernel
-def _trace_back(rules, row, scr, level, wanted, steps):
-    """Find a node of the level from which one move leads to `wanted`, and keep it; the move goes to steps."""
-    owed = np.int64(row[OWED])
-    larger, smaller, moves = owed & 7, owed >> 3 & 7, owed >> 9 & 7
-    closed, lone = closed_points(rules, row), lone_points(rules, row)
-    allowance = head_allowance(rules, row)
-    free = scr.sizes[level + 1]  # children are written behind the nodes of the next level
-    for i in range(scr.sizes[level]):
-        node = scr.nodes[level, i]
-        if node[_DEEDS] & (_ENDED | _EMPTY):
-            continue
-        for which in range(2):
-            die, owing, using = owed >> 6 & 7, np.int64(0), np.int64(0)
-            if larger != smaller:
-                die = smaller if which else larger
-                owing = LARGER_OWED << which
-                using = USED_LARGER << which
-            if owed & owing != owing or node[_DEEDS] & using or (which and not using):
-                continue
-            scr.stamp[0] += 1
-            end = expand(rules, row, scr, level, i, die, using, moves, closed, lone, allowance, free)
-            for j in range(free, end):
-                child = scr.nodes[level + 1, j]
-                same = True
-                for k in range(_NODE_WORDS):
-                    same = same and child[k] == wanted[k]
-                if same:
-                    for point in range(26):
-                        change = _of(child, point) - _of(node, point)
-                        if change < 0:
-                            steps[level, 0] = point
-                        elif change > 0:
-                            steps[level, 1] = point
-                    wanted[:] = node
-                    return
-
-
-@kernel
-def _of(node, point):
-    """Checkers of the mover on a point at a node."""
-    return (
-        (node[0] >> point & 1) | (node[1] >> point & 1) << 1 | (node[2] >> point & 1) << 2 | (node[3] >> point & 1) << 3
-    )
+def _trace_back(scr, level, node, steps):
+    """The first move that leads to a node of the level after `level` goes to steps; returns the node it starts from."""
+    edge = 0
+    while scr.edges[level, edge, 3] != node:
+        edge += 1
+    source, die = scr.edges[level, edge, 1], scr.edges[level, edge, 2]
+    steps[level, 0], steps[level, 1] = source, max(source - die, 0)
+    return np.int64(scr.edges[level, edge, 0])
 
 
 def steps_of(before: Position, after: Position) -> list[Step]:

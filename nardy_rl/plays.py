@@ -71,6 +71,8 @@ from nardy_rl.turns import (
 # Fifteen checkers share at most four moves of one value: C(15 + 4 - 1, 4) = 3,060 plays, and at most 15 * 15 * 2
 # of two dice. Flags (bound checkers, a fourth move that came home) can at most double the nodes met on the way.
 MAX_PLAYS = 8192
+# At most 680 * 2 nodes have one move left, and at most 15 points to move it from.
+_MAX_EDGES = 1 << 15
 _TABLE = 1 << 14
 _HEAD_BIT = 1 << HEAD
 _BAR_BIT = 1 << BAR
@@ -88,6 +90,9 @@ class Scratch(NamedTuple):
     plays: np.ndarray  # uint32[MAX_PLAYS, 16]  the states after each play
     deeds: np.ndarray  # int64[MAX_PLAYS]       what each play did
     nodes: np.ndarray  # int64[5, MAX_PLAYS, 8] positions inside a play, by number of moves made
+    edges: np.ndarray  # int32[4, _MAX_EDGES, 4] moves from the nodes of a level: node, source, die, node of the next
+    edge_sizes: np.ndarray  # int64[4]          how many they are
+    leaf: np.ndarray  # int64[5, MAX_PLAYS]     the play that ends at a node, or -1
     table: np.ndarray  # int64[_TABLE, 2]       hash table: stamp and node
     stamp: np.ndarray  # int64[1]
     more: np.ndarray  # uint32[6, MAX_PLAYS, 16] plays of later stages (full_move=whole)
@@ -106,6 +111,9 @@ def scratch() -> Scratch:
         plays=np.empty((MAX_PLAYS, WORDS), np.uint32),
         deeds=np.empty(MAX_PLAYS, np.int64),
         nodes=np.empty((5, MAX_PLAYS, _NODE_WORDS), np.int64),
+        edges=np.empty((4, _MAX_EDGES, 4), np.int32),
+        edge_sizes=np.zeros(4, np.int64),
+        leaf=np.empty((5, MAX_PLAYS), np.int64),
         table=np.zeros((_TABLE, 2), np.int64),
         stamp=np.zeros(1, np.int64),
         more=np.empty((6, MAX_PLAYS, WORDS), np.uint32),
@@ -484,7 +492,7 @@ def ordered_plays(rules, row, scr):
 
 @inlined
 def node_slot(scr, level, n):
-    """Is the node written at `nodes[level, n]` new on its level? Adds it to the table if so."""
+    """Number of the node equal to the one written at `nodes[level, n]`: n itself, put into the table, if it is new."""
     node = scr.nodes[level, n]
     h = np.int64(0x345678)
     for k in range(_NODE_WORDS):
@@ -497,11 +505,11 @@ def node_slot(scr, level, n):
         for k in range(_NODE_WORDS):
             same = same and other[k] == node[k]
         if same:
-            return False
+            return scr.table[i, 1]
         i = (i + 1) & (_TABLE - 1)
     scr.table[i, 0] = scr.stamp[0]
     scr.table[i, 1] = n
-    return True
+    return n
 
 
 @inlined
@@ -605,10 +613,15 @@ def expand(rules, row, scr, level, index, die, used, moves, closed, lone, allowa
         child[_HITS] = node[_HITS] | hit
         child[_BOUND], child[_HIDDEN] = bound, hidden
         child[_DEEDS] = (node[_DEEDS] | deeds | used) + 1
-        if node_slot(scr, level + 1, n):
+        slot = node_slot(scr, level + 1, n)
+        edge = scr.edge_sizes[level]
+        scr.edges[level, edge, 0], scr.edges[level, edge, 1] = index, s
+        scr.edges[level, edge, 2], scr.edges[level, edge, 3] = die, slot
+        scr.edge_sizes[level] = edge + 1
+        if slot == n:
             n += 1
-            if n >= MAX_PLAYS:
-                raise OverflowError("more plays in one stage than the generator has room for")
+        if n >= MAX_PLAYS or edge + 1 >= _MAX_EDGES:
+            raise OverflowError("more plays in one stage than the generator has room for")
     return n
 
 
@@ -622,18 +635,18 @@ def passes_tests(rules, row, node, may_lock):
 
 @inlined
 def emit_node(rules, row, scr, n, node):
-    """Write the play that ends at a node, unless it is written already by another way; returns the new number."""
+    """The number of the play that ends at a node: n, and it is written, unless it is there already by another way."""
     key = scr.nodes[0, n]  # level 0, the root, has served its purpose
     for k in range(_BOUND):
         key[k] = node[k]
     ended = node[_DEEDS] & (_ENDED | _EMPTY)
     key[_BOUND], key[_HIDDEN] = 0, 0
     key[_DEEDS] = ended if ended else node[_DEEDS] & ~_BOUND_OFF
-    if not node_slot(scr, 0, n):
-        return n
-    write_play(rules, row, scr.plays[n], node[0], node[1], node[2], node[3], node[_HITS])
-    scr.deeds[n] = node[_DEEDS]
-    return n + 1
+    slot = node_slot(scr, 0, n)
+    if slot == n:
+        write_play(rules, row, scr.plays[n], node[0], node[1], node[2], node[3], node[_HITS])
+        scr.deeds[n] = node[_DEEDS]
+    return slot
 
 
 @inlined
@@ -668,7 +681,11 @@ def deepest_play(rules, row, scr, moves, may_lock):
 
 @inner
 def free_plays(rules, row, scr):
-    """All plays of the stage by trying every order. Returns their number (0: only a pass)."""
+    """All plays of the stage by trying every order. Returns their number (0: only a pass).
+
+    Leaves in `scr` the nodes with the moves between them (`edges`) and the play that ends at each (`leaf`); only
+    the root, node 0 of level 0, is overwritten.
+    """
     owed = np.int64(row[OWED])
     larger, smaller, moves = owed & 7, owed >> 3 & 7, owed >> 9 & 7
     closed, lone = closed_points(rules, row), lone_points(rules, row)
@@ -683,6 +700,7 @@ def free_plays(rules, row, scr):
     for level in range(moves):
         n = np.int64(0)
         scr.stamp[0] += 1
+        scr.edge_sizes[level] = 0
         for i in range(sizes[level]):
             deeds = scr.nodes[level, i, _DEEDS]
             if deeds & (_ENDED | _EMPTY):
@@ -720,11 +738,13 @@ def choose_plays(rules, row, scr, moves):
         for i in range(sizes[level]):
             node = scr.nodes[level, i]
             deeds = node[_DEEDS]
-            if deeds & (_ENDED | _EMPTY):
-                n = emit_node(rules, row, scr, n, node)
-            elif level == best and deeds & must == must and not deeds & must_not:
-                if passes_tests(rules, row, node, may_lock):
-                    n = emit_node(rules, row, scr, n, node)
+            is_play = deeds & (_ENDED | _EMPTY) != 0
+            if not is_play and level == best and deeds & must == must and not deeds & must_not:
+                is_play = passes_tests(rules, row, node, may_lock)
+            scr.leaf[level, i] = -1
+            if is_play:
+                scr.leaf[level, i] = emit_node(rules, row, scr, n, node)
+                n = max(n, scr.leaf[level, i] + 1)
     return n
 
 
