@@ -8,6 +8,7 @@ to the left, along the bottom to the right; X's head is then at the lower left.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nardy_rl.board import BAR, EXTRA, GRACE, TURN
@@ -65,9 +66,9 @@ def _moves(queue: tuple[tuple[int, int], ...], double: bool) -> str:
     return f"{now}, then four each of {later}" if later else now
 
 
-def whose_turn(p: Position) -> str:
-    """Who acts and what he has to do, as a sentence without a full stop."""
-    me = _SIGNS[p.player]
+def whose_turn(p: Position, names: Sequence[str] = _SIGNS) -> str:
+    """Who acts and what he has to do, as a sentence without a full stop; names: of players 0 and 1."""
+    me = names[p.player]
     if p.over:
         points = p.score(p.player)
         return f"{me} has won {points:g} point{'s' * (points != 1)}" if points else "The game is a draw"
@@ -80,7 +81,7 @@ def whose_turn(p: Position) -> str:
     rest = "" if p.owed == whole and larger != smaller else f": {_moves(p.owed, larger == smaller)}"
     grace = " (the last stage)" if turn & GRACE else ""
     if p.thrower != p.player:
-        return f"{me} is to complete {_SIGNS[p.thrower]}'s {throw}{rest}{grace}"
+        return f"{me} is to complete {names[p.thrower]}'s {throw}{rest}{grace}"
     return f"{me} is to play {throw}{rest}{grace}"
 
 
