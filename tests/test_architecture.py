@@ -24,7 +24,7 @@ CORE = {"numpy", "numba", "llvmlite"}
 OUTSIDE = {"gnubg_nn", "pyspiel", "bgsage", "bgbot_cpp"}
 MAY_IMPORT = {
     "nardy_rl": CORE,
-    "envs": CORE | {"gymnasium", "pettingzoo"},
+    "envs": CORE | {"gymnasium", "pettingzoo", "pyspiel", "open_spiel", "PIL"},
     "agents": CORE | {"safetensors", "torch"} | OUTSIDE,
     "experiments": CORE | {"click", "rich", "tensorboard", "torch", "safetensors", "matplotlib"} | OUTSIDE,
 }

@@ -134,7 +134,7 @@ def test_a_pinned_checker_shows_under_its_pinner_with_a_pin() -> None:
         frame = picture_rgb(Position.from_text(text))
         pixel = frame[round((edge - 8) * SCALE), round(x * SCALE)].astype(int)
         assert bool(np.abs(pixel - pieces.PIN).max() < 40) is sees_pin
-    assert owner_at(frame, x + 20, edge - 17) == 0  # the pinned checker
+    assert owner_at(frame, x + 13, edge - 20) == 0  # the pinned checker
     assert owner_at(frame, x, edge - 26 - 0.55 * 52) == 1  # its pinner
 
 
