@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.batch import own_scratch, plays_into
 from nardy_rl.board import OUTCOME, PLAYER, TURN
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS, next_random, stream
 from nardy_rl.errors import BadBot, IllegalPlay, NardyError, did_you_mean
 from nardy_rl.jit import kernel
+from nardy_rl.lockstep import own_scratch, plays_into
 from nardy_rl.results import score_table
 from nardy_rl.rules import Rules, rules_of
 from nardy_rl.turns import throw

@@ -28,9 +28,9 @@ from nardy_rl.agents.net import (
     roll_values_batch,
     work_of,
 )
-from nardy_rl.batch import own_scratch
 from nardy_rl.encoding import VERSION, encoding_of, layout_digest
 from nardy_rl.errors import BadPolicy
+from nardy_rl.lockstep import own_scratch
 from nardy_rl.variant import Variant
 from nardy_rl.variants import parse_variant, variant_text
 

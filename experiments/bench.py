@@ -27,12 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import nardy_rl.experiments.peers as rivals
-from nardy_rl.batch import own_scratch, plays
+from nardy_rl.batch import plays
 from nardy_rl.board import OUTCOME, OWED, unpack
 from nardy_rl.dice import below, roll, stream
 from nardy_rl.errors import BadBot, BadOption
 from nardy_rl.experiments.runs import cpu_name
 from nardy_rl.jit import kernel
+from nardy_rl.lockstep import own_scratch
 from nardy_rl.plays import plays as plays_of_row
 from nardy_rl.rules import rules_of
 from nardy_rl.starts import begin, start_of

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import nardy_rl.experiments.peers as rivals
-from nardy_rl.encoding import encode
+from nardy_rl.batch import encode
 from nardy_rl.experiments.bench import (
     ROUNDS,
     Comparison,

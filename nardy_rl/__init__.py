@@ -1,8 +1,16 @@
 """Exact rules of 25 backgammon and nardy games, at speed, for players, programs and learners.
 
-The public surface: `Variant`, `VARIANTS`, `parse_variant`, `with_options`, `Position`, `nardy_rl.batch.plays`
-for many positions at once, and the errors of `nardy_rl.errors`. Everything else may change. Kernels are
-loaded when they are first needed.
+The public surface, with a guide in docs/python.md:
+
+| what | for |
+|---|---|
+| `VARIANTS`, `parse_variant`, `with_options`, `Variant` | the games, their options, a game of your own |
+| `Position` | one position: text, picture, plays, moves |
+| `nardy_rl.batch` | many positions at once, as arrays: starts, throws, plays, scores, inputs of a net |
+| `nardy_rl.agents`: `load_bot`, `Bot`, `ValueBot`, `Policy` | players, yours among them |
+| the errors below | what each call can raise: one tree under `NardyError` |
+
+Everything else may change. Whatever is heavy is loaded when it is first asked for.
 """
 
 from __future__ import annotations

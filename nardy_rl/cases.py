@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from nardy_rl.batch import States, own_scratch
 from nardy_rl.board import (
     EXTRA,
     GRACE,
@@ -36,6 +35,7 @@ from nardy_rl.board import (
     unpack,
 )
 from nardy_rl.errors import BadOption, BadPosition, UnknownVariant, did_you_mean
+from nardy_rl.lockstep import States, own_scratch
 from nardy_rl.options import with_options
 from nardy_rl.plays import plays
 from nardy_rl.position import State, check_state, points_of, queue_of, word_of_queue

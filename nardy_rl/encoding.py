@@ -374,15 +374,13 @@ def encode_batch(rules, encoding, rows, index, value, number):
         number[i] = encode_into(rules, encoding, rows[i], index[i], value[i])
 
 
-def encode(variant: Variant, states: np.ndarray, kind: str = "patterns") -> np.ndarray:
-    """Inputs of states as a dense float32[N, rows], for those who bring their own learner."""
-    states = np.ascontiguousarray(states, dtype=np.uint32)
-    encoding = encoding_of(variant, kind)
+def listed(variant: Variant, states: np.ndarray, kind: str = "patterns") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows of states uint32[N, 16], unchecked: index int32[N, MAX_ACTIVE], value float32 alike, number int64[N].
+
+    Of state i the first number[i] entries count. `nardy_rl.batch` has the checked faces of this.
+    """
     index = np.zeros((len(states), MAX_ACTIVE), np.int32)
     value = np.zeros((len(states), MAX_ACTIVE), np.float32)
     number = np.zeros(len(states), np.int64)
-    encode_batch(rules_of(variant), encoding, states, index, value, number)
-    dense = np.zeros((len(states), encoding.size), np.float32)
-    for i, n in enumerate(number):
-        np.add.at(dense[i], index[i, :n], value[i, :n])
-    return dense
+    encode_batch(rules_of(variant), encoding_of(variant, kind), states, index, value, number)
+    return index, value, number

@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nardy_rl.batch import own_scratch
 from nardy_rl.board import (
     BAR,
     GRACE,
@@ -41,6 +40,7 @@ from nardy_rl.board import (
 )
 from nardy_rl.errors import IllegalPlay
 from nardy_rl.jit import kernel
+from nardy_rl.lockstep import own_scratch
 from nardy_rl.plays import (
     closed_points,
     free_plays,

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.batch import States, own_scratch, plays
+from nardy_rl.batch import States, plays
 from nardy_rl.board import MY_PINS, OUTCOME, OWED, THEIR_PINS, TURN, WORDS
 from nardy_rl.dice import ROLLS
 from nardy_rl.errors import NardyError
 from nardy_rl.jit import inlined, kernel
+from nardy_rl.lockstep import own_scratch
 from nardy_rl.options import with_options
 from nardy_rl.plays import plays as stage_plays
 from nardy_rl.position import Position

@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.batch import own_scratch
 from nardy_rl.board import (
     BAR,
     EXTRA,
@@ -60,6 +59,7 @@ from nardy_rl.board import (
 )
 from nardy_rl.dice import stream
 from nardy_rl.errors import BadOption, BadPosition, IllegalPlay, UnknownVariant, did_you_mean
+from nardy_rl.lockstep import own_scratch
 from nardy_rl.plays import plays as stage_plays
 from nardy_rl.results import DRAW, FAR, WON_BY_HIT, WON_BY_MOTHER, score_table
 from nardy_rl.rules import Rules, rules_of

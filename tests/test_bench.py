@@ -8,11 +8,12 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from nardy_rl.batch import own_scratch, plays
+from nardy_rl.batch import plays
 from nardy_rl.board import OUTCOME, OWED
 from nardy_rl.errors import BadOption
 from nardy_rl.experiments import bench
 from nardy_rl.experiments.bench import Inputs, bench_engine, make_inputs, read_inputs, write_inputs
+from nardy_rl.lockstep import own_scratch
 from nardy_rl.position import Position
 from nardy_rl.rules import rules_of
 from nardy_rl.starts import start_of

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from nardy_rl import encoding as e
+from nardy_rl.batch import encode
 from nardy_rl.board import OUTCOME
 from nardy_rl.errors import BadOption
 from nardy_rl.experiments.compare import random_decisions
@@ -40,7 +41,7 @@ def test_rows_are_within_the_layout_and_none_is_listed_twice(game, kind):
 def test_plain_inputs_are_the_classical_ones():
     variant = VARIANTS["backgammon"]
     states = random_decisions(variant, 300, seed=5)
-    dense = e.encode(variant, states, "plain")
+    dense = encode(variant, states, "plain")
     from nardy_rl.board import unpack
 
     for state, x in zip(states, dense, strict=True):

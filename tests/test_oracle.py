@@ -4,12 +4,13 @@ import naive
 import numpy as np
 import pytest
 
-from nardy_rl.batch import own_scratch, plays
+from nardy_rl.batch import plays
 from nardy_rl.board import OWED
 from nardy_rl.cases import case_of_state
 from nardy_rl.errors import BadOption
 from nardy_rl.experiments.compare import random_decisions
 from nardy_rl.jit import kernel
+from nardy_rl.lockstep import own_scratch
 from nardy_rl.options import OPTIONS, options_of, with_options
 from nardy_rl.plays import free_plays, order_matters, ordered_plays
 from nardy_rl.rules import rules_of

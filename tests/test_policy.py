@@ -8,7 +8,8 @@ import pytest
 from nardy_rl.agents import load_bot
 from nardy_rl.agents.net import new_net, output_names, outputs_of
 from nardy_rl.agents.policy import Policy, pretrained_path, read_tensors, test_states, write_tensors
-from nardy_rl.encoding import encode, encoding_of
+from nardy_rl.batch import encode
+from nardy_rl.encoding import encoding_of
 from nardy_rl.errors import BadPolicy
 from nardy_rl.experiments.compare import random_decisions
 from nardy_rl.results import DRAW, OUTCOMES, score_table
