@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.batch import own_scratch
 from nardy_rl.board import OUTCOME, PLAYER, TURN, WORDS
 from nardy_rl.dice import roll, stream
 from nardy_rl.errors import BadOption, BadPosition, IllegalPlay
 from nardy_rl.jit import kernel
+from nardy_rl.lockstep import own_scratch
 from nardy_rl.plays import MAX_PLAYS
 from nardy_rl.plays import plays as stage_plays
 from nardy_rl.position import Position
