@@ -227,36 +227,12 @@ class UserBot(Bot):
 
     def choose(self, position: Position) -> Position:
         """See `Bot.choose`; raises BadBot, with the bot's name, for an answer that is no legal play."""
-        from nardy_rl.position import Position
+        return position.plays()[self._answer(position)]
 
-        try:
-            answer = self.inner.choose(position)
-        except Exception as error:
-            raise BadBot(f"the bot {self.name!r} failed in {position.text}: {error!r}") from error
-        if isinstance(answer, str):
-            try:
-                return position.after(answer)
-            except NardyError as error:
-                raise BadBot(f"the bot {self.name!r} answered {answer!r}: {error}") from None
-        legal = position.plays()
-        if isinstance(answer, (int, np.integer)) and not isinstance(answer, bool):
-            if not 0 <= answer < len(legal):
-                raise BadBot(
-                    f"the bot {self.name!r} answered {answer}, but {position.text} has {len(legal)} plays: "
-                    f"answer 0 to {len(legal) - 1}"
-                )
-            return legal[int(answer)]
-        if isinstance(answer, Position):
-            if answer not in legal:
-                raise BadBot(
-                    f"the bot {self.name!r} answered {answer.text}, where no legal play of {position.text} "
-                    f"leads: answer one of position.plays()"
-                )
-            return answer
-        raise BadBot(
-            f"the bot {self.name!r} answered {answer!r}: choose() must return a Position, an index into "
-            f"position.plays(), or move text"
-        )
+    def _answer(self, position: Position) -> int:
+        from nardy_rl.answers import ask
+
+        return ask(self.inner, self.name, position)
 
     def pick(
         self, states: States, plays: States, first: NDArray[np.int64], draws: NDArray[np.uint64]
@@ -264,12 +240,8 @@ class UserBot(Bot):
         """See `Bot.pick`; asks `choose` state by state."""
         from nardy_rl.position import Position
 
-        chosen = np.empty(len(states), np.int64)
-        for i, state in enumerate(states):
-            after = self.choose(Position(self.variant, state)).state
-            own = plays[first[i] : first[i + 1]]
-            chosen[i] = first[i] + int((own == after).all(axis=1).argmax())
-        return chosen
+        answers = [self._answer(Position(self.variant, state)) for state in states]
+        return first[:-1] + np.array(answers, np.int64)
 
 
 # ---------------------------------------------------------------------------------------------- by name

@@ -6,6 +6,11 @@ Every environment here holds a Game and takes plays in it; what an action or an 
 
 from __future__ import annotations
 
+import copy
+import threading
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +23,7 @@ from nardy_rl.plays import MAX_PLAYS
 from nardy_rl.plays import plays as stage_plays
 from nardy_rl.position import Position
 from nardy_rl.results import score_table
-from nardy_rl.rules import rules_of
+from nardy_rl.rules import Rules, rules_of
 from nardy_rl.starts import begin, start_of
 from nardy_rl.turns import is_over, owes, throw
 from nardy_rl.variant import Variant
@@ -31,22 +36,45 @@ _LARGEST = (1 << 63) - 1
 
 
 @kernel
-def next_plays(rules, row, rng, scr, room):
-    """Go on to the next decision of a game, in place: throw the dice if nothing is owed, and list the plays.
+def _decisions(rules, scr, row, rng, room):
+    """A generator that goes on to the next decision of the game in `row` each time; yields the number of plays.
 
-    rules: Rules; row: uint32[16]; rng: uint64[1]; scr: Scratch; room: uint32[MAX_PLAYS, 16], where the plays are
-    written. Returns their number, 0 if the game is over.
+    It throws the dice if nothing is owed, in place, and lists the plays in `room`; 0 plays mean that the game is over.
+    rules: Rules; scr: Scratch; row: uint32[16]; rng: uint64[1]; room: uint32[MAX_PLAYS, 16]. A generator keeps its
+    arguments, whose way from Python into a kernel takes longer than all the rest of a step.
     """
-    if is_over(row):
-        return 0
-    if not owes(row):
-        die1, die2 = roll(rng)
-        throw(rules, row, die1, die2)
-    n = stage_plays(rules, row, scr)
-    for i in range(n):
-        for k in range(WORDS):
-            room[i, k] = scr.plays[i, k]
-    return n
+    while True:
+        n = 0
+        if not is_over(row):
+            if not owes(row):
+                die1, die2 = roll(rng)
+                throw(rules, row, die1, die2)
+            n = stage_plays(rules, row, scr)
+            for i in range(n):
+                for k in range(WORDS):
+                    room[i, k] = scr.plays[i, k]
+        yield n
+
+
+class _Engine:
+    """The generator of a game's rules in one thread, and the arrays through which it is spoken to."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.row = np.zeros(WORDS, np.uint32)
+        self.rng = np.zeros(1, np.uint64)
+        self.room = np.empty((MAX_PLAYS, WORDS), np.uint32)  # pages are touched only when used
+        self.decide: Callable[[], int] = _decisions(rules, own_scratch(), self.row, self.rng, self.room).__next__
+
+
+_own = threading.local()
+
+
+def _engine(rules: Rules) -> _Engine:
+    """The engine of these rules in this thread."""
+    engines: dict[Rules, _Engine] = _own.__dict__.setdefault("engines", {})
+    if rules not in engines:
+        engines[rules] = _Engine(rules)
+    return engines[rules]
 
 
 def as_variant(variant: Variant | str) -> Variant:
@@ -58,24 +86,26 @@ class Game:
     """One game of a variant, played by taking one legal afterstate after another.
 
     After `reset` it stands before a decision: `state` uint32[16] owes a stage, `plays` uint32[n, 16] are its n >= 1
-    distinct legal afterstates (a forced pass is one of them), and `player` chooses. `step(i)` takes one and throws
-    the dice wherever nothing is owed, until the next decision or the end. `state` is a new array after each step;
-    `plays` is a view that the next step overwrites.
+    distinct legal afterstates (a forced pass is one of them; none when the game is over), in the order of
+    `batch.plays`, and `player` chooses. `step(i)` takes one and throws the dice wherever nothing is owed, until the
+    next decision or the end. A step makes new arrays and leaves the earlier ones as they were. Other attributes:
+    `variant`, `max_plays`, `seed` and `number` (of the game under its seed), `plays_made`, `over`.
     """
 
     def __init__(self, variant: Variant | str, max_plays: int = MAX_GAME_PLAYS) -> None:
         """A game to be started by `reset`; it is cut off after `max_plays` plays. Raises BadOption, UnknownVariant."""
         if isinstance(max_plays, bool) or not isinstance(max_plays, int | np.integer) or max_plays < 1:
             raise BadOption(f"max_plays={max_plays!r}: the number of plays after which a game is cut off, at least 1")
-        self.variant = as_variant(variant)
+        self.variant = parse_variant(variant) if isinstance(variant, str) else variant
         self.max_plays = int(max_plays)
         self.rules = rules_of(self.variant)
         self._start = start_of(self.variant)
         self._points = tuple(float(p) for p in score_table(self.variant))
-        self._rng = np.zeros(1, np.uint64)
-        self._room = np.empty((MAX_PLAYS, WORDS), np.uint32)  # pages are touched only when used
-        self._n = 0
+        self._rng = np.uint64(0)
+        self._thread = 0
         self.state: NDArray[np.uint32] = np.zeros(WORDS, np.uint32)
+        self.plays: NDArray[np.uint32] = np.zeros((0, WORDS), np.uint32)
+        self.n = 0
         self.seed: int | None = None
         self.number = 0
         self.plays_made = 0
@@ -99,11 +129,12 @@ class Game:
             if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _LARGEST:
                 raise BadPosition(f"seed={seed!r}: a seed is a whole number from 0 to 2^63 - 1")
         row = np.zeros(WORDS, np.uint32) if position is None else np.array(self._startable(position).state)
-        self.seed, self.number = int(seed), number
-        stream(np.uint64(seed), np.uint64(number), self._rng)
+        rng = np.zeros(1, np.uint64)
+        stream(np.uint64(seed), np.uint64(number), rng)
         if position is None:
-            begin(self.rules, self._start, self._rng, row)
-        self.plays_made = 0
+            begin(self.rules, self._start, rng, row)
+        self.seed, self.number, self.plays_made = int(seed), number, 0
+        self._rng = rng[0]
         self._go_on(row)
 
     def _startable(self, position: Position | str) -> Position:
@@ -121,47 +152,42 @@ class Game:
             raise BadPosition(f"{position.text}: the game is over there, so none can start from it")
         return position
 
-    def _go_on(self, row: NDArray[np.uint32]) -> None:
-        self._n = next_plays(self.rules, row, self._rng, own_scratch(), self._room)
-        self.state = row
-        self.over = self._n == 0
-
     def step(self, index: int) -> None:
         """Take play number `index` of `plays`; raises IllegalPlay, and changes nothing, if there is none."""
-        if not 0 <= index < self._n:
+        if not 0 <= index < self.n:
             raise IllegalPlay(self._no_such_play(index))
-        row = self._room[index].copy()
+        self._go_on(self.plays[index])
         self.plays_made += 1
-        self._go_on(row)
+
+    def _go_on(self, row: NDArray[np.uint32]) -> None:
+        """From a state, with all that follows by itself, to the next decision or the end."""
+        if self._thread != threading.get_ident():
+            self._thread, self._engine = threading.get_ident(), _engine(self.rules)
+        engine = self._engine
+        engine.row[:] = row
+        engine.rng[0] = self._rng
+        n = engine.decide()
+        self._rng = engine.rng[0]
+        self.state = engine.row.copy()
+        self.plays = engine.room[:n].copy()
+        self.n = n
+        self.over = n == 0
 
     def _no_such_play(self, index: int) -> str:
         if self.over:
             return f"play {index}: the game is over, reset it first: {self.position.text}"
-        if not self._n:
+        if not self.n:
             return f"play {index}: no game has been started, call reset first"
-        return f"play {index}: the plays are numbered 0 to {self._n - 1} in {self.position.text}"
+        return f"play {index}: the plays are numbered 0 to {self.n - 1} in {self.position.text}"
 
     def copy(self) -> Game:
         """Another game in the same state, with the same dice to come."""
-        twin = Game(self.variant, self.max_plays)
-        twin._rng[:] = self._rng
-        twin._n = self._n
-        twin._room[: self._n] = self._room[: self._n]
-        twin.state, twin.over = self.state, self.over
-        twin.seed, twin.number, twin.plays_made = self.seed, self.number, self.plays_made
-        return twin
+        return copy.copy(self)  # arrays are never changed in place
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_engine"} | {"_thread": 0}
 
     # ------------------------------------------------------------------------------------ what it is like
-
-    @property
-    def plays(self) -> NDArray[np.uint32]:
-        """The distinct legal afterstates uint32[n, 16], in the order of `batch.plays`; none when the game is over."""
-        return self._room[: self._n]
-
-    @property
-    def n(self) -> int:
-        """How many plays there are: 0 when the game is over."""
-        return self._n
 
     @property
     def player(self) -> int:
