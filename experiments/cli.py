@@ -229,6 +229,46 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
     return NO if differences else DONE
 
 
+@command("nardy stats classic --games 1000")
+@click.argument("variant")
+@click.option("--games", type=COUNT, default=1000, show_default=True, help="Games of each bot against itself.")
+@click.option("--seed", type=WHOLE, default=1, show_default=True, help="The same seed gives the same figures.")
+@click.option(
+    "--bot", "names", multiple=True, metavar="BOT",
+    help="Who plays; may be repeated. By default random, and the best player shipped.",
+)  # fmt: skip
+@click.option("--threads", type=COUNT, help="Threads that play; all cores by default. The figures are the same.")
+def stats(variant: str, games: int, seed: int, names: tuple[str, ...], threads: int | None, as_json: bool) -> int:
+    """What a game is like.
+
+    Branching, length, the starter's edge, forced plays, how games end: by random and by trained play.
+    """
+    from nardy_rl.agents import load_bot
+    from nardy_rl.experiments import stats as figures
+    from nardy_rl.experiments.play import best_bot
+    from nardy_rl.experiments.screen import getting_ready, messages, progress, table
+
+    game = _variant(variant)
+    sys.path.append(os.getcwd())  # where a user's own module:Class is
+    console = messages()
+    with getting_ready(console):
+        bots = [load_bot(game, name) for name in names] or [load_bot(game, "random"), best_bot(game)]
+    told = []
+    for bot in bots:
+        if bot.parallel:
+            with getting_ready(console):
+                figures.stats(game, bot, 2, seed, 1)
+        with progress(console, f"games of {bot.name}") as report:
+            told.append(figures.stats(game, bot, games, seed, threads, progress=report))
+    answer = figures.summary(game, told, seed)
+    if as_json:
+        _emit(answer)
+        return DONE
+    _print(table(["by play of", *(f">{bot['bot']}" for bot in told)], figures.stats_rows(told)))
+    _print(f"\n{answer['variant']}, {games:,} games of each bot against itself, seed {seed}; ± is one standard error")
+    return DONE
+
+
 # ----------------------------------------------------------------------------------------- training and duels
 
 

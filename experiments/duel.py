@@ -263,7 +263,7 @@ def _play_batch(shared: _Table, first_game: int, size: int, lock: threading.Lock
             _gather(rows, mine, states)
             _draw(lots, mine, bits)
             plays, first = all_plays(rules, states)
-            _play(rows, mine, plays, _checked(bot, bot.pick(states, plays, first, bits), first))
+            _play(rows, mine, plays, checked_choices(bot, bot.pick(states, plays, first, bits), first))
         left = _finish(rows, games, shared.table, first_game, points, active)
         if left < n:
             keep = active[:left]
@@ -275,7 +275,7 @@ def _play_batch(shared: _Table, first_game: int, size: int, lock: threading.Lock
     return points, luck, len(rows)
 
 
-def _checked(bot: Bot, chosen: Any, first: NDArray[np.int64]) -> NDArray[np.int64]:
+def checked_choices(bot: Bot, chosen: Any, first: NDArray[np.int64]) -> NDArray[np.int64]:
     """A bot's choices, which must be plays of their states."""
     chosen = np.asarray(chosen, dtype=np.int64)
     if chosen.shape != (len(first) - 1,) or ((chosen < first[:-1]) | (chosen >= first[1:])).any():

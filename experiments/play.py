@@ -42,7 +42,7 @@ def play_game(
     Raises NardyError for a bot that does not exist. The end of the input leaves the game.
     """
     with getting_ready(messages()):
-        bot = load_bot(variant, bot_name) if bot_name else _best_bot(variant)
+        bot = load_bot(variant, bot_name) if bot_name else best_bot(variant)
         bot.choose(Position.opening(variant, seed=0))
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     table = _Table(variant, bot, seed, seat, sys.stderr if to_stderr else sys.stdout)
@@ -50,7 +50,7 @@ def play_game(
     return table.report()
 
 
-def _best_bot(variant: Variant) -> Any:
+def best_bot(variant: Variant) -> Any:
     """The strongest bot shipped for this game: a trained policy, else the hand-written one."""
     from nardy_rl.agents.policy import pretrained_path
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.board import OUTCOME, OWED, THROWS, WORDS
-from nardy_rl.dice import roll, stream
+from nardy_rl.dice import next_random, roll, stream
 from nardy_rl.jit import kernel
 from nardy_rl.plays import Scratch, scratch
 from nardy_rl.plays import plays as stage_plays
@@ -59,6 +59,13 @@ def roll_all(streams, dice):
     """Two dice from each stream uint64[N], which moves on, into dice int64[N, 2]."""
     for i in range(len(streams)):
         dice[i, 0], dice[i, 1] = roll(streams[i : i + 1])
+
+
+@kernel
+def draw_all(streams, bits):
+    """64 random bits from each stream uint64[N], which moves on, into bits uint64[N]."""
+    for i in range(len(streams)):
+        bits[i] = next_random(streams[i : i + 1])
 
 
 @kernel
