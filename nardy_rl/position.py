@@ -299,6 +299,12 @@ class Position:
     def __reduce__(self) -> tuple[Any, ...]:
         return Position, (self.variant, np.array(self.state))
 
+    def __copy__(self) -> Position:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Position:
+        return self
+
     @classmethod
     def start(cls, variant: Variant | str, starter: int = 0, seed: int = 0) -> Position:
         """The start of a game before the first throw, `starter` (0 or 1) to throw.
