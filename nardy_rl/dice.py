@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nardy_rl.jit import inner, kernel
+from nardy_rl.jit import inner, kernel, product64, sum64
 
 ROLLS = np.array([(a, b) for a in range(1, 7) for b in range(1, a + 1)], dtype=np.int64)  # larger die first
 ROLL_WEIGHTS = np.array([1.0 if a == b else 2.0 for a, b in ROLLS]) / 36.0
@@ -19,17 +19,18 @@ _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(
 
 
 @inner
-def _mixed(x):
-    x = (x ^ (x >> _S30)) * _MIX1
-    x = (x ^ (x >> _S27)) * _MIX2
+def mixed(x):
+    """A uint64 of which every bit depends on every bit of x, one to one (the last step of splitmix64)."""
+    x = product64(x ^ (x >> _S30), _MIX1)
+    x = product64(x ^ (x >> _S27), _MIX2)
     return x ^ (x >> _S31)
 
 
 @inner
 def next_random(rng):
     """The next 64 random bits; rng is uint64[1], changed in place."""
-    rng[0] += _GOLDEN
-    return _mixed(rng[0])
+    rng[0] = sum64(rng[0], _GOLDEN)
+    return mixed(rng[0])
 
 
 @inner
@@ -47,7 +48,8 @@ def uniform(rng):
 @kernel
 def stream(seed, number, rng):
     """Start the random stream of game `number` under a seed: rng is uint64[1], set in place."""
-    rng[0] = _mixed(_mixed(np.uint64(seed) + _GOLDEN) + np.uint64(number) * _MIX1 + _GOLDEN)
+    of_seed = mixed(sum64(np.uint64(seed), _GOLDEN))
+    rng[0] = mixed(sum64(sum64(of_seed, product64(np.uint64(number), _MIX1)), _GOLDEN))
 
 
 @kernel

@@ -34,21 +34,16 @@ from nardy_rl.board import (
     OFF,
     OUTSIDE,
     TURN,
-    WORDS,
-    copy_into,
     unpack,
 )
 from nardy_rl.errors import IllegalPlay
+from nardy_rl.free import first_edge_to, free_plays
 from nardy_rl.jit import kernel
 from nardy_rl.lockstep import own_scratch
-from nardy_rl.plays import (
-    closed_points,
-    free_plays,
-    lone_points,
-    write_play,
-)
+from nardy_rl.moves import closed_points, lone_points
+from nardy_rl.plays import no_move
 from nardy_rl.position import Position, _kernel_view, points_of
-from nardy_rl.turns import MOVES_MASK, head_allowance, settle
+from nardy_rl.turns import MOVES_MASK, head_allowance
 
 Step = tuple[int, int]
 """One checker by one die: from, to (25 the bar, 0 off)."""
@@ -67,15 +62,10 @@ def _steps_to(rules, row, after, scr, steps):
     """
     n = free_plays(rules, row, scr)
     if n == 0:
-        _pass_into(rules, row, scr.plays[0])
-        scr.deeds[0] = 0
-        n = 1
-    trial = np.empty(WORDS, np.uint32)
+        n = no_move(rules, row, scr)
     found = -1
     for i in range(n):
-        copy_into(trial, scr.plays[i])
-        settle(rules, row, trial, scr.deeds[i])
-        if (trial == after).all():
+        if (scr.plays[i] == after).all():
             found = i
             break
     if found < 0:
@@ -86,25 +76,9 @@ def _steps_to(rules, row, after, scr, steps):
         while scr.leaf[length, node] != found:
             node += 1
     for level in range(length - 1, -1, -1):
-        node = _trace_back(scr, level, node, steps)
+        node, source, die = first_edge_to(scr, level, node)
+        steps[level, 0], steps[level, 1] = source, max(source - die, 0)
     return length
-
-
-@kernel
-def _pass_into(rules, row, out):
-    """The state after the empty play, in the mover's view."""
-    write_play(rules, row, out, np.int64(row[0]), np.int64(row[1]), np.int64(row[2]), np.int64(row[3]), np.int64(0))
-
-
-@kernel
-def _trace_back(scr, level, node, steps):
-    """The first move that leads to a node of the level after `level` goes to steps; returns the node it starts from."""
-    edge = 0
-    while scr.edges[level, edge, 3] != node:
-        edge += 1
-    source, die = scr.edges[level, edge, 1], scr.edges[level, edge, 2]
-    steps[level, 0], steps[level, 1] = source, max(source - die, 0)
-    return np.int64(scr.edges[level, edge, 0])
 
 
 def steps_of(before: Position, after: Position) -> list[Step]:

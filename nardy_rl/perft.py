@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.batch import States, plays
 from nardy_rl.board import MY_PINS, OUTCOME, OWED, THEIR_PINS, TURN, WORDS
-from nardy_rl.dice import ROLLS
+from nardy_rl.dice import ROLLS, mixed
 from nardy_rl.errors import NardyError
 from nardy_rl.jit import inlined, kernel
 from nardy_rl.lockstep import own_scratch
@@ -31,13 +31,6 @@ _CHUNK = 1 << 13
 
 
 @inlined
-def _mixed(x):
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@inlined
 def _fingerprint(row):
     """64 bits, not all zero, of the position, its pins, what is owed and who acts.
 
@@ -48,10 +41,10 @@ def _fingerprint(row):
         owed &= ~0x3F  # of a double count the stages that are owed, not the number that was thrown
     h = np.uint64(1)
     for k in range(0, 8, 2):
-        h = _mixed(h ^ (np.uint64(row[k]) << np.uint64(32) | np.uint64(row[k + 1])))
-    h = _mixed(h ^ (np.uint64(row[MY_PINS]) << np.uint64(32) | np.uint64(row[THEIR_PINS])))
+        h = mixed(h ^ (np.uint64(row[k]) << np.uint64(32) | np.uint64(row[k + 1])))
+    h = mixed(h ^ (np.uint64(row[MY_PINS]) << np.uint64(32) | np.uint64(row[THEIR_PINS])))
     last = np.uint64(owed) << np.uint64(32) | np.uint64(row[TURN] & 3) << np.uint64(16) | np.uint64(row[OUTCOME])
-    return _mixed(h ^ last) | np.uint64(1 << 63)
+    return mixed(h ^ last) | np.uint64(1 << 63)
 
 
 @inlined

@@ -317,7 +317,7 @@ class Position:
             raise BadPosition(f"starter={starter}: the players are 0 and 1")
         row = np.array(cls.opening(variant, seed).state)
         drawn = int(row[TURN]) & PLAYER
-        if drawn != starter:
+        if drawn != starter and variant.sides == "coin":  # who has which side was drawn for the players
             row[0:4], row[4:8] = row[4:8].copy(), row[0:4].copy()
         row[8:] = 0
         row[TURN] = starter * (PLAYER | THROWER | STARTER)

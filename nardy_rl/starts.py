@@ -18,7 +18,7 @@ class Start(NamedTuple):
 
     planes: np.ndarray  # uint32[2, 4]: the standard side and the other
     random_stack: int  # smallest stack of a random start, 0 for a fixed one
-    sides: int  # 0 a coin decides who has which side, 1 the first player has the standard side, 2 the second
+    sides: int  # who has the standard side: 0 a coin decides, 1 the starter, 2 the player who does not start
 
 
 def start_of(variant: Variant) -> Start:
@@ -72,10 +72,10 @@ def begin(rules, start, rng, row):
     for k in range(WORDS):
         row[k] = 0
     starter, die1, die2 = opening_roll(rules, rng)
-    standard = start.sides - 1 if start.sides else below(rng, 2)  # the player who has the standard side
+    mine = start.sides - 1 if start.sides else starter ^ below(rng, 2)  # the side that the starter has
     for k in range(4):
-        row[k] = start.planes[0 if starter == standard else 1, k]
-        row[4 + k] = start.planes[1 if starter == standard else 0, k]
+        row[k] = start.planes[mine, k]
+        row[4 + k] = start.planes[1 - mine, k]
     if start.random_stack:
         counts = np.zeros(26, np.int64)
         _random_layout(rng, start.random_stack, counts)

@@ -33,6 +33,8 @@ MOVES_MASK = 7  # bits 0-2: checker moves made
 USED_LARGER, USED_SMALLER = 8, 16  # dice of a non-double that were used
 HOME_WITH_LAST = 32  # the last checker came home with the stage's last move
 BY_HIT, BY_MOTHER, BY_DRAW = 64, 128, 256  # the game ended at once
+EMPTIED = 512  # nothing is left on the board
+ENDS_PLAY = BY_HIT | BY_MOTHER | BY_DRAW | EMPTIED
 
 
 @inner
@@ -242,6 +244,22 @@ def stuck(rules, before, row, deeds):
         row[OWED] = np.uint32(owed - (moves << 9))
     if not (passes_on(rules, before, row, moves) and hand_over(rules, row, moves)):
         end_throw(rules, row)
+
+
+@inlined
+def surely_ends(rules, row, used_up):
+    """Does a play that uses up the stage, or that does not, end the throw whatever else it does?
+
+    Then nothing goes on, is handed over or earned, the mover was the thrower and his opponent throws next. Of
+    a play that ends the game it says nothing.
+    """
+    turn, owed = np.int64(row[TURN]), np.int64(row[OWED])
+    if rules.last_throw or turn & HANDED:
+        return False
+    double = (owed & 7) == (owed >> 3 & 7)
+    if used_up:
+        return not double or (rules.extra == NONE and (owed >> 12 & 7) <= (owed >> 6 & 7))
+    return rules.completion == NONE or not (double or rules.scope_all)
 
 
 @inner

@@ -9,12 +9,13 @@ from nardy_rl.board import OWED
 from nardy_rl.cases import case_of_state
 from nardy_rl.errors import BadOption
 from nardy_rl.experiments.compare import random_decisions
+from nardy_rl.free import free_plays
 from nardy_rl.jit import kernel
 from nardy_rl.lockstep import own_scratch
 from nardy_rl.options import OPTIONS, options_of, with_options
-from nardy_rl.plays import free_plays, order_matters, ordered_plays
+from nardy_rl.ordered import ordered_plays
+from nardy_rl.plays import order_matters
 from nardy_rl.rules import rules_of
-from nardy_rl.turns import settle
 from nardy_rl.variants import VARIANTS
 
 THREE = ("backgammon", "classic", "plakoto")
@@ -124,12 +125,9 @@ def both_ways(rules, row, scr, ordered, free):
         return -1, -1
     n = ordered_plays(rules, row, scr)
     for i in range(n):
-        if not rules.plain:
-            settle(rules, row, scr.plays[i], scr.deeds[i])
         ordered[i] = scr.plays[i]
     m = free_plays(rules, row, scr)
     for i in range(m):
-        settle(rules, row, scr.plays[i], scr.deeds[i])
         free[i] = scr.plays[i]
     return n, m
 
