@@ -164,6 +164,12 @@ def board_into(row, out):
 
 
 @kernel
+def turn_round(row):
+    """Turn a state uint32[16] round in place, into the view of the other player."""
+    swap_view(row)
+
+
+@kernel
 def boards_into(rows, out):
     """`board_into` for many states: rows uint32[N, 16], out int8[N, 125]."""
     for i in range(len(rows)):
@@ -230,8 +236,13 @@ class Observer:
             self.low = np.broadcast_to(np.repeat([e.low for e in FEATURES], sizes).astype(np.float32), self.shape)
             self.high = np.broadcast_to(np.repeat([e.high for e in FEATURES], sizes).astype(np.float32), self.shape)
 
-    def of(self, state: NDArray[np.uint32], plays: NDArray[np.uint32]) -> NDArray[Any]:
-        """A new array: what the player of a state uint32[16] observes; plays: its afterstates uint32[n, 16]."""
+    def of(self, state: NDArray[np.uint32], plays: NDArray[np.uint32], player: int | None = None) -> NDArray[Any]:
+        """A new array: what a player observes of a state uint32[16]; plays: its afterstates uint32[n, 16].
+
+        player: who observes, the player of the state unless given. The other sees no plays, and no bound checkers.
+        """
+        if player is not None and player != int(state[TURN]) & PLAYER:
+            return self._of_other(state, np.int64(player))
         if self.kind == "packed":
             return state.copy()
         if self.kind == "board":
@@ -242,6 +253,16 @@ class Observer:
         if self.kind == "features":
             return self._features(state[None], player, np.empty((1, FEATURES_SIZE), np.float32))[0]
         return self._features(plays, player, np.zeros(self.shape, np.float32))
+
+    def _of_other(self, state: NDArray[np.uint32], player: np.int64) -> NDArray[Any]:
+        row = state.copy()
+        row[BOUND] = row[HIDDEN] = 0
+        if self.kind == "plays":
+            return np.zeros(self.shape, np.float32)
+        if self.kind == "features":
+            return self._features(row[None], player, np.empty((1, FEATURES_SIZE), np.float32))[0]
+        turn_round(row)
+        return self.of(row, row[None])
 
     def _features(self, rows: NDArray[np.uint32], player: np.int64, out: NDArray[np.float32]) -> NDArray[np.float32]:
         features_into(self._rules, self._encoding, self._points, _TURN_SCALE, rows, player, out)

@@ -27,16 +27,13 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nardy_rl.board import PLAYER, TURN, swap_view
 from nardy_rl.dice import ROLLS
 from nardy_rl.envs.actions import afterstate_bound
 from nardy_rl.envs.game import MAX_GAME_PLAYS, as_variant
-from nardy_rl.envs.observation import BOARD_SIZE, board_into
+from nardy_rl.envs.observation import BOARD_SIZE, Observer
 from nardy_rl.envs.openings import Opening, most_draws, most_outcomes, opening_of, roll_outcomes
 from nardy_rl.errors import BadOption, BadPosition, IllegalPlay, MissingExtra
-from nardy_rl.jit import kernel
 from nardy_rl.options import options_of, with_options, written
 from nardy_rl.position import Position
 from nardy_rl.results import score_levels
@@ -174,7 +171,7 @@ class NardyGame(pyspiel.Game):  # type: ignore[misc]
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
         """OpenSpiel's way to ask for observations."""
         if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
-            return BoardObserver(params)
+            return BoardObserver(self.variant, params)
         return IIGObserverForPublicInfoGame(iig_obs_type, params)
 
 
@@ -250,33 +247,22 @@ class NardyState(pyspiel.State):  # type: ignore[misc]
         return self._at.text
 
 
-@kernel
-def _board_of(row, player, board):
-    """The board (int8[125]) of a state uint32[16] as a player sees it; turns the state. Has he to act?"""
-    acts = (np.int64(row[TURN]) & PLAYER) == player
-    if not acts:
-        swap_view(row)
-    board_into(row, board)
-    return acts
-
-
 class BoardObserver:
     """Observations of the board by one player. `tensor` float32[126]; `dict` has its parts `board` and `acts`."""
 
-    def __init__(self, params: Any = None) -> None:
+    def __init__(self, variant: Variant, params: Any = None) -> None:
         if params:
             raise BadOption(f"observation parameters {params}: there are none")
+        self._observer = Observer(variant, "board")
         self.tensor = np.zeros(BOARD_SIZE + 1, np.float32)
         self.dict = {"board": self.tensor[:BOARD_SIZE], "acts": self.tensor[BOARD_SIZE:]}
-        self._board = np.empty(BOARD_SIZE, np.int8)
 
     def set_from(self, state: NardyState, player: int) -> None:
         """Fill the tensor with what a player sees of a state."""
         at = state._at
-        row: NDArray[np.uint32] = at.row if isinstance(at, Opening) else np.array(at.state)
-        acts = _board_of(row, player, self._board)
-        self.dict["board"][:] = self._board
-        self.dict["acts"][:] = isinstance(at, Position) and acts
+        row = at.row if isinstance(at, Opening) else at.state
+        self.dict["board"][:] = self._observer.of(row, row[None], player)
+        self.dict["acts"][:] = isinstance(at, Position) and at.player == player
 
     def string_from(self, state: NardyState, player: int) -> str:
         """The position's text, which is the same for both."""

@@ -137,6 +137,10 @@ class NardyEnv(gymnasium.Env[NDArray[Any], int]):
 
         return picture_rgb(position)
 
+    def observe(self, player: int) -> NDArray[Any]:
+        """What player 0 or 1 observes now, also while the other acts: a new array."""
+        return self._observer.of(self._form.state, self.game.plays, player)
+
     @property
     def position(self) -> Position:
         """The state as a Position; within a play of the checker form the one after the moves made so far."""
