@@ -165,7 +165,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801  (the name that Petti
         """Note what the game looks like to who acts next."""
         self.agent_selection = AGENTS[info["player"]]
         self._seen, self._mask = observation, info["action_mask"]
-        self.infos = {agent: {} for agent in AGENTS}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
         self.infos[self.agent_selection]["plays"] = info["plays"]
 
 

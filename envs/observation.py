@@ -249,10 +249,10 @@ class Observer:
             board = np.empty(BOARD_SIZE, np.int8)
             board_into(state, board)
             return board
-        player = np.int64(state[TURN]) & PLAYER
+        acts = np.int64(state[TURN]) & PLAYER
         if self.kind == "features":
-            return self._features(state[None], player, np.empty((1, FEATURES_SIZE), np.float32))[0]
-        return self._features(plays, player, np.zeros(self.shape, np.float32))
+            return self._features(state[None], acts, np.empty((1, FEATURES_SIZE), np.float32))[0]
+        return self._features(plays, acts, np.zeros(self.shape, np.float32))
 
     def _of_other(self, state: NDArray[np.uint32], player: np.int64) -> NDArray[Any]:
         row = state.copy()
