@@ -1,52 +1,154 @@
-"""The rules of one game as text for a person, put together from the switches of the variant.
+"""The rules of one game as text for a person: its sentences, each with its source, and the readings they rest on.
 
-Nothing here knows a game by name: a user's own variant gets its text as well. The reference is docs/rules.md.
+Nothing here knows a game by name: a user's own variant gets its text as well. `rule_book` puts the rules together;
+`rules_text` prints them for a terminal, and tools/game_pages.py writes them as a page of the documentation.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from nardy_rl.experiments import rules_board, rules_end, rules_turn
+from nardy_rl.experiments.rules_words import Paragraphs, Picture, Statement, listed, say
+from nardy_rl.experiments.sources import Reading, places, readings, value_text
 from nardy_rl.options import OPTIONS, options_of, written
+from nardy_rl.position import Position
 from nardy_rl.variant import Variant
 from nardy_rl.variants import SOURCES, VARIANTS, variant_text
 
 WIDTH = 92
-_READINGS = (
-    "Where the source is silent or unclear, the rules above are the reading that docs/rules.md explains,",
-    "and an option lets you play the other one.",
-)
-NUMBERS = ("none", "one", "two", "three", "four", "five", "six")
+PAGE = "docs/rules.md"
+EXAMPLE, EXAMPLES = (3, 1), 4  # a throw from the start, and how many of its plays are shown
+_DEFAULTS = {name: field.default for name, field in Variant.__dataclass_fields__.items()}
 
 
-def rules_text(variant: Variant) -> str:
-    """The whole rules of a game, ready to print: goal, start, every rule in force, score, options, source."""
-    native = f" ({variant.native})" if variant.native else ""
-    parts = [
-        f"{variant.name}{native}",
-        f"{variant_text(variant)}  ·  {variant.family} family  ·  {_source(variant)}",
-    ]
-    sections = [
-        ("The board", _board(variant)),
-        ("The start", _start(variant)),
-        ("Who begins", _opening(variant)),
-        ("A turn", _turn(variant)),
-        ("Where a checker may land", _contact(variant)),
-        ("The head", _head(variant)),
-        ("Blocks", _blocks(variant)),
-        ("Doubles", _doubles(variant)),
-        ("What you cannot play", _completion(variant)),
-        ("Bearing off", _bearing_off(variant)),
-        ("The end and the score", _score(variant)),
-        ("The cube", _cube(variant)),
-    ]
-    for title, section in sections:
-        paragraphs = list(section)
-        if paragraphs:
-            parts += ["", title.upper(), *paragraphs]
-    return "\n".join(_wrapped(p) for p in parts) + "\n" + _options_text(variant)
+@dataclass(frozen=True)
+class Paragraph:
+    """A statement of the rules."""
+
+    text: str
+    topics: tuple[str, ...]
+    references: tuple[int, ...]
+    """Its sources, as numbers of `RuleBook.references`, the first of which is number 1."""
+    readings: tuple[Reading, ...]
+    """The readings it rests on (⚑); `reading_text` says them."""
+
+
+@dataclass(frozen=True)
+class RuleBook:
+    """The whole rules of a game, ready to be laid out."""
+
+    title: str
+    short: str
+    sections: tuple[tuple[str, tuple[Paragraph | Picture, ...]], ...]
+    references: tuple[str, ...]
+
+
+# ------------------------------------------------------------------------------------------------- putting together
+
+
+def rule_book(variant: Variant) -> RuleBook:
+    """Everything that holds in a game, section by section, with sources and readings."""
+    sections = [(title, list(paragraphs)) for title, paragraphs in _sections(variant)]
+    last_on = {t: s for _, some in sections for s in some if isinstance(s, Statement) for t in s.topics}
+    references: dict[str, int] = {}
+
+    def cited(statement: Statement) -> Paragraph:
+        sources = [
+            r for topic in statement.topics for r in _references(variant, topic, statement.page) if statement.page
+        ]
+        numbers = {references.setdefault(source, len(references) + 1) for source in sources}
+        told = [r for topic in statement.topics if last_on[topic] is statement for r in readings(variant, topic)]
+        return Paragraph(statement.text, statement.topics, tuple(sorted(numbers)), tuple(told))
+
+    return RuleBook(
+        title=f"{variant.name} ({variant.native})" if variant.native else variant.name,
+        short=rules_board.in_short(variant),
+        sections=tuple(
+            (title, tuple(s if isinstance(s, Picture) else cited(s) for s in some)) for title, some in sections if some
+        ),
+        references=tuple(references),
+    )
+
+
+def _sections(v: Variant) -> Iterator[tuple[str, Paragraphs]]:
+    """Titles and sentences, in the order of the text; a section may turn out empty."""
+    opening = Position.start(v)
+    yield "The board and the goal", rules_board.board(v)
+    yield "The start", rules_board.start(v, _board_picture(opening))
+    yield "Who begins", rules_board.opening(v)
+    yield "A turn", rules_board.turn(v)
+    yield "Where a checker may land", rules_board.landing(v)
+    yield "The head", rules_turn.head(v)
+    yield "Blocks", rules_turn.blocks(v)
+    yield "Doubles", rules_turn.doubles(v)
+    yield "What you cannot play", rules_turn.completion(v)
+    yield "Bearing off", rules_end.bearing_off(v)
+    yield "The end and the score", rules_end.score(v)
+    yield "The cube", rules_end.cube(v)
+    yield "Matches", rules_end.match(v)
+    yield "How plays are written", _notation(opening)
+
+
+def _board_picture(position: Position) -> str:
+    """The board alone, without the lines about the game and whose turn it is."""
+    return "\n".join(position.picture().splitlines()[2:-2])
+
+
+def _notation(start: Position) -> Paragraphs:
+    """How plays are written, with those of a first throw."""
+    v = start.variant
+    words = {"hit": ", bar for the bar and * for a hit", "pin": " and ^ for a pin", "none": ""}[v.contact]
+    yield say(
+        0,
+        f"""A move is written FROM/TO by the mover's own numbers, with off for a checker that is borne off{words}; a (2)
+        after it means two checkers.""",
+        "notation",
+    )  # fmt: skip
+    thrown = start.throw(*EXAMPLE)
+    plays = [thrown.move_text(after) for after in thrown.plays()]
+    some = plays if len(plays) <= EXAMPLES else [*plays[: EXAMPLES - 1], f"{len(plays) - EXAMPLES + 1} more"]
+    many = f"has {len(plays)} plays" if len(plays) > 1 else "has one play"
+    yield say(
+        0, f"From the start, O with a throw of {EXAMPLE[0]}-{EXAMPLE[1]} {many}: {listed(some, 'and')}.", "notation"
+    )
+
+
+def _default(variant: Variant, switch: str) -> Any:
+    """The value of a switch in the table of games; for a user's game, that of backgammon."""
+    return getattr(VARIANTS[variant.id], switch) if variant.id in VARIANTS else _DEFAULTS[switch]
+
+
+def _references(variant: Variant, topic: str, page: int) -> list[str]:
+    """What says so: an option that was set, the paragraphs of a source, or the rules page."""
+    if variant.id in VARIANTS and topic in _DEFAULTS and getattr(variant, topic, None) != _default(variant, topic):
+        return [f"the option {topic}={written(getattr(variant, topic))}, set for this text"]
+    page_of_ours = f"{PAGE}, section {page}"
+    if variant.id not in VARIANTS:
+        return [page_of_ours]
+    return [str(place) for place in places(variant, topic)] or [f"{page_of_ours}; told in no source document"]
+
+
+def reading_text(variant: Variant, reading: Reading) -> str:
+    """A reading as a paragraph: what is unclear, how it is read, and which option plays the other reading."""
+    if not reading.option:
+        return f"{reading.silent} Read as: {reading.chosen}. No option plays the other reading, {reading.otherwise}."
+    default = f"{reading.option}={written(_default(variant, reading.option))}"
+    others = [f"{reading.option}={value}" for value in reading.other]
+    value = value_text(getattr(variant, reading.option))
+    if f"{reading.option}={value}" == default.replace("+", " "):
+        option = f"the option {' or '.join(others)}" if reading.option else "not an option"
+        return f"{reading.silent} Read as: {reading.chosen}. The other reading, {reading.otherwise}, is {option}."
+    return (
+        f"{reading.silent} By default ({default}) it is read as: {reading.chosen}. Here "
+        f"{reading.option}={written(getattr(variant, reading.option))} is set instead."
+    )
+
+
+# ------------------------------------------------------------------------------------------------- options
 
 
 def options_table(variant: Variant) -> dict[str, dict[str, Any]]:
@@ -78,351 +180,102 @@ def _values(name: str) -> str:
     return {"pairs": "doubles such as 33-44-66, or none"}.get(name, "a game's id, or a layout such as 24:2+13:5")
 
 
-def _options_text(variant: Variant) -> str:
-    lines = ["", "OPTIONS", f"Written after the game's id: {variant.id}:NAME=VALUE,NAME=VALUE", *_READINGS]
-    for name, option in options_table(variant).items():
-        value, default = (written(option[k]) for k in ("value", "default"))
-        changed = "" if value == default else f" (default {default})"
-        lines += [f"  {name}={value}{changed}", f"      {option['help']}: {option['form']}"]
+def as_data(variant: Variant) -> dict[str, Any]:
+    """The rules for a program: the keys of `nardy rules --json`, without the text for a terminal."""
+    book = rule_book(variant)
+    shown = [p for _, some in book.sections for p in some if isinstance(p, Paragraph)]
+    return {
+        "id": variant.id,
+        "variant": variant_text(variant),
+        "name": variant.name,
+        "native": variant.native,
+        "source": variant.source,
+        "source_name": SOURCES[variant.source],
+        "short": book.short,
+        "sections": [
+            {
+                "title": title,
+                "paragraphs": [
+                    {"picture": p.text}
+                    if isinstance(p, Picture)
+                    else {"text": p.text, "topics": list(p.topics), "sources": list(p.references)}
+                    for p in some
+                ],
+            }
+            for title, some in book.sections
+        ],
+        "readings": [
+            {
+                "topic": r.topic,
+                "option": r.option or None,
+                "default": _plain(_default(variant, r.option)) if r.option else None,
+                "other": list(r.other),
+                "text": reading_text(variant, r),
+            }
+            for p in shown
+            for r in p.readings
+        ],
+        "sources": list(book.references),
+        "options": options_table(variant),
+    }
+
+
+def source_text(variant: Variant) -> str:
+    """Which document a game comes from."""
+    return SOURCES[variant.source] + (f" ({variant.source})" if variant.source != "user" else "")
+
+
+# ------------------------------------------------------------------------------------------------- for a terminal
+
+
+def rules_text(variant: Variant) -> str:
+    """The whole rules of a game, ready to print: in short, every rule in force, options, sources."""
+    book = rule_book(variant)
+    lines = [
+        book.title,
+        variant_text(variant),
+        f"{variant.family} family  ·  source: {source_text(variant)}",
+        "",
+        *_wrapped(book.short),
+    ]
+    for title, paragraphs in book.sections:
+        lines += ["", title.upper()]
+        for paragraph in paragraphs:
+            if isinstance(paragraph, Picture):
+                lines += ["", *paragraph.text.splitlines(), ""]
+                continue
+            sources = f" [{', '.join(map(str, paragraph.references))}]" if paragraph.references else ""
+            lines += _wrapped(paragraph.text + sources, "- ", "  ")
+            for reading in paragraph.readings:
+                lines += _wrapped(reading_text(variant, reading), "  ⚑ ", "    ")
+    lines += ["", *_options_lines(variant, book), "", "SOURCES"]
+    for number, reference in enumerate(book.references, 1):
+        lines += _wrapped(reference, f"[{number}] ".rjust(5), "     ")
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(paragraph: str) -> str:
-    """A paragraph broken into lines; a picture or a heading (no full stop at its end) stays as it is."""
-    if "\n" in paragraph or not paragraph.endswith("."):
-        return paragraph
-    return textwrap.fill(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def _source(v: Variant) -> str:
-    return f"source: {SOURCES[v.source]}" + (f" ({v.source})" if v.source != "user" else "")
-
-
-# ------------------------------------------------------------------------------------------------- sections
-
-
-def _board(v: Variant) -> Iterator[str]:
-    yield (
-        f"Each side has {v.checkers} checkers. Each player numbers the 24 points by the way that is left "
-        "to go: 24 is the farthest, 1 the last; 1 to 6 are his home. A die d moves one checker d points "
-        "on, from point D to D-d. The aim is to bring all checkers home and then to bear them off."
-    )
-    if v.parallel:
-        yield (
-            "Both sides travel the same way round, half a lap apart: your point D is the opponent's "
-            "D-12, or D+12 if D is 12 or less. Your 24 is called your head; your 12 is the opponent's "
-            "head."
-        )
-    else:
-        yield "The sides travel in opposite directions: your point D is the opponent's 25-D."
-
-
-def _start(v: Variant) -> Iterator[str]:
-    if v.random_start:
-        yield (
-            "Both sides get the same layout, each in his own numbering, drawn anew for every game: "
-            + ("4 to 10" if v.random_start == 1 else "3 to 7")
-            + " points, no two of them facing each other (never both D and 25-D), the checkers shared out "
-            "among them "
-            f"at random with at least {NUMBERS[v.random_start]} on each. A draw without contact (all on 1 "
-            "to 12) is drawn again."
-        )
-    elif v.start_other:
-        yield f"One side stands on {_layout(v.layouts[0])}; the other on {_layout(v.layouts[1])}."
-        who = {
-            "coin": "A coin decides who has which side",
-            "first": "The first player (number 0) has the first side",
-        }
-        yield who.get(v.sides, "The second player (number 1) has the first side") + "."
-    else:
-        yield f"Each side, in its own numbering, stands on {_layout(v.layouts[0])}."
-    picture = _picture(v)
-    if picture:
-        yield picture
-
-
-def _layout(counts: tuple[int, ...]) -> str:
-    names = {0: "off", 25: "the bar"}
-    places = [f"{names.get(d, d)} ({n})" for d, n in reversed(list(enumerate(counts))) if n]
-    return ", ".join(places)
-
-
-def _picture(v: Variant) -> str:
-    """The start as a picture of the board; an example where the start is drawn."""
-    from nardy_rl.position import Position
-
-    picture = Position.start(v).picture().rstrip()
-    return ("An example:\n" if v.random_start else "") + picture
-
-
-def _opening(v: Variant) -> Iterator[str]:
-    yield "Each player throws one die; ties are thrown again. The higher begins."
-    if v.opening == "dice":
-        yield "He plays the two numbers just thrown, so the first throw is never a double."
-    else:
-        yield "He then throws two dice for his first throw, which may be a double."
-
-
-def _turn(v: Variant) -> Iterator[str]:
-    yield (
-        "Throw two dice and move one checker for each, in either order; the same checker may make both "
-        "moves, if it may land on the point between. A double gives four moves of its number."
-    )
-    yield (
-        "You must play as many of the dice as the rules allow. If only one of the two can be played, it "
-        "must be the larger if that one can be played. If nothing can be played, the turn passes. A play "
-        "that ends the game may always be made, whatever dice remain."
+def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
 
 
-def _contact(v: Variant) -> Iterator[str]:
-    free = "A checker may land on an empty point"
-    if v.contact == "none":
-        yield f"{free} or on one of your own. Any point with an enemy checker, even a single one, is closed."
-        return
-    if v.contact == "hit":
-        yield (
-            f"{free}, on one of your own, or on a lone enemy checker (a blot), which is hit and goes to "
-            "its bar. Two or more enemy checkers close a point."
-        )
-        if v.hit_wins:
-            return
-        yield (
-            "A checker on the bar must enter before any other may move: with a die d it enters on point "
-            "25-d, in the opponent's home, if that point is not closed."
-        )
-        if v.bound:
-            yield from _bound(v)
-        return
-    yield (
-        f"{free}, on one of your own, or on a lone enemy checker, which is then pinned: it can neither "
-        "move nor be borne off until no enemy stands on it. You may add checkers to a point where you pin "
-        "one; for the pinned side that point is closed. Two or more enemy checkers close a point, and so "
-        "does one that pins a checker of yours."
-    )
-    if v.mother:
-        yield (
-            "The last checker on a player's own 24 is his mother. If your mother is pinned while the "
-            "opponent has no checker on his own 24, you lose at once, double. If he still has one there, "
-            "the game goes on; you lose, double, as soon as his last unpinned checker leaves his 24 while "
-            "your mother is still pinned. If both mothers are pinned, the game is a draw."
-        )
+def unclear_options(book: RuleBook) -> set[str]:
+    """The options that play the other reading of something that the sources leave unclear in this game."""
+    paragraphs = [p for _, some in book.sections for p in some if isinstance(p, Paragraph)]
+    return {reading.option for p in paragraphs for reading in p.readings}
 
 
-def _bound(v: Variant) -> Iterator[str]:
-    where = (
-        "It may not land on a point that holds another checker of yours"
-        if v.bound_hide == "landing"
-        else "At the end of the play it may not stand on a point with another checker of yours"
-    )
-    off = (
-        "the same die has no other legal move at that moment"
-        if v.bound_off == "die"
-        else "the stage has no other play that uses as many dice"
-    )
-    yield (
-        "A checker that hits inside your own home (1 to 6) is bound for the rest of that play: it may not "
-        f"hide. {where}, and it may be borne off only if {off}. It may move on to an empty point or hit "
-        "again; an enemy blot counts as an empty point. Other checkers may cover it. Hits outside your "
-        "home do not bind."
-    )
-
-
-def _head(v: Variant) -> Iterator[str]:
-    if not v.parallel:
-        return
-    if v.head == "free":
-        yield "Any number of checkers may leave the head."
-        return
-    if v.head == "runner":
-        yield (
-            "At first only one checker may leave the head, and only it may move, until it has passed the "
-            "opponent's head (has reached 11 or less). From that moment, also within the same throw, any "
-            "number may leave. The same holds whenever your only checker away from the head stands on 12 "
-            "or higher."
-        )
-        return
-    period = "turn" if v.head == "turn" else "stage of a throw"
-    fresh = " (a throw that continues through higher doubles counts as one turn)" if _long_turn(v) else ""
-    yield f"One checker may leave the head in a {period}{fresh}."
-    if v.pairs:
-        who = "a player's" if v.pairs_who == "both" else "the second player's"
-        stage = " in its first stage" if v.head == "stage" and v.doubles == "progression" else ""
-        yield f"On {who} first throw of the game, {_doubles_list(v)} lets two leave{stage}."
-    if v.completion != "none":
-        yield (
-            "Whoever completes the opponent's throw has an allowance of his own for it; the exception never applies."
-        )
-
-
-def _long_turn(v: Variant) -> bool:
-    return v.head == "turn" and v.doubles == "progression"
-
-
-def _doubles_list(v: Variant) -> str:
-    names = [f"{d}-{d}" for d in v.pairs]
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
-
-
-def _blocks(v: Variant) -> Iterator[str]:
-    if v.block == "none":
-        if v.parallel:
-            yield "Six points in a row may be held anywhere."
-        return
-    if v.block == "fevga":
-        yield ("Six points in a row may be held even if no enemy checker is ahead of them, with two exceptions.")
-        yield (
-            "You may not hold all six of your own points 19 to 24 at the end of a play. And if all the "
-            "opponent's checkers stand on one point, you may not hold the six points right in front of it "
-            "at the end of a play: if that block stands already, you must open it if any play does, "
-            "before the rule about using most dice."
-        )
-        return
-    yield (
-        "You may not hold six points in a row while no enemy checker is ahead of them (on a lower point "
-        "of his, or borne off). A row does not run across the opponent's point 1 to his point 24."
-    )
-    if v.block == "classic":
-        yield "Only the end of the play counts: such a block may arise and be broken again within it."
-    else:
-        yield "It counts after every single move: such a block may not arise even for a moment within a play."
-
-
-def _doubles(v: Variant) -> Iterator[str]:
-    if v.doubles == "progression":
-        start = (
-            f"In a player's first {v.calm} throws a double is four moves and no more. From his next throw on, a"
-            if v.calm
-            else "A"
-        )
-        yield (
-            f"{start} double goes on through all higher ones up to 6-6, four moves of each number in "
-            "ascending order: each number is a stage, which must be used up before the next begins."
-        )
-        yield "A player who has all his checkers home when he throws plays only the double itself."
-        if v.full_move == "stage":
-            yield "The rule about using most dice holds for each stage by itself."
-        else:
-            yield (
-                "Of the plays in a stage only those are legal that let the same player make the most "
-                "moves in the whole throw."
-            )
-        if v.stop != "no":
-            yield (
-                "When the thrower has all his checkers home or off at the end of a stage, the higher "
-                "stages are cancelled; they are not passed on."
-            )
-        if v.stop == "grace":
-            yield (
-                "But if his last checker came home exactly with the fourth move of a stage, one more "
-                "stage is played, and then it stops."
-            )
-        if v.stop == "no":
-            yield "It goes on even when all the thrower's checkers are home."
-    if v.extra == "once":
-        yield (
-            "A thrower who himself made all moves of a double throws again, once: the extra throw earns no further one."
-        )
-    elif v.extra == "unlimited":
-        yield "A thrower who himself played every stage of his double throws again, each time."
-    if v.extra != "none" and v.doubles == "progression":
-        yield (
-            "He throws again also if higher stages were cancelled."
-            if v.extra_if_cancelled
-            else "He does not if higher stages were cancelled."
-        )
-
-
-def _completion(v: Variant) -> Iterator[str]:
-    if v.completion == "none":
-        if v.parallel or v.doubles == "progression":
-            yield "What you cannot play is lost."
-        return
-    what = "any throw" if v.completion_scope == "all" else "a double"
-    yield (
-        f"If you cannot play all of {what}, the opponent must play the rest with his own checkers, in the "
-        "same order and as far as he can, before his own throw. If he is stuck in a stage, the higher "
-        "ones are not his to play either."
-    )
-    if v.completion == "once":
-        yield "What he cannot play is lost."
-    else:
-        yield (
-            "What he cannot play comes back to you, and so on, until nothing is left or both of you in "
-            "succession can move nothing."
-        )
-    if v.void:
-        yield "A double of which the thrower cannot make even the first move passes nothing on."
-    if v.calm:
-        yield (
-            "What is left of a double in the calm throws passes on too."
-            if v.calm_pass
-            else f"What is left of a double in the first {v.calm} throws is lost."
-        )
-    yield (
-        "A player with all checkers home still plays what is passed to him."
-        if v.home_completer_plays
-        else "What would pass to a player with all checkers home is lost."
-    )
-    yield "A player may win while he completes the opponent's throw; completing earns no extra throw."
-
-
-def _bearing_off(v: Variant) -> Iterator[str]:
-    pinned = " A pinned checker counts where it stands." if v.contact == "pin" else ""
-    bar = ", none on the bar" if v.contact == "hit" and not v.hit_wins else ""
-    yield f"You may bear off while all your checkers on the board are in your home (1 to 6){bar}.{pinned}"
-    if v.bearoff == "standard":
-        yield (
-            "A die d bears off a checker from point d; if that point is empty and none of yours stands "
-            "higher, one from your highest point."
-        )
-    else:
-        yield "A die d bears off a checker from point d and from no other."
-    inside = {
-        "never": "You may move inside the home instead.",
-        "bearoff": "Once all your checkers are home or off, none moves inside the home any more.",
-        "always": "A checker in the home moves only to be borne off, also while others are on their way.",
-    }
-    yield inside[v.freeze]
-
-
-def _score(v: Variant) -> Iterator[str]:
-    if v.hit_wins:
-        yield "Whoever hits first wins at once. If nobody hits, the first to bear off all his checkers wins."
-    else:
-        yield "The first to bear off all his checkers wins."
-    times = ", times the cube" if v.cube else ""
-    if v.score == "left":
-        yield "He wins a point for each of the loser's checkers that is not borne off, 1 to 15."
-    elif v.score == "one":
-        yield f"A win is worth 1 point{times}; there is no double win."
-    elif v.score == "bg":
-        yield (
-            "A win is worth 1 point; 2 if the loser has borne off none (gammon); 3 if besides he has a "
-            f"checker on the bar or in the winner's home (backgammon){times}."
-        )
-    else:
-        yield "A win is worth 1 point (oin), 2 if the loser has borne off none (mars)."
-    if v.koks:
-        yield "It is worth 3 (koks) if he has borne off none and still has a checker on his points 19 to 24."
-    if v.last_throw:
-        yield (
-            "If the player who began bears off first, the other has one more throw; if he bears off all "
-            "with it, the game is a draw. Nothing passes on in that throw and it earns no other."
-        )
-
-
-def _cube(v: Variant) -> Iterator[str]:
-    if not v.cube:
-        return
-    yield (
-        "The doubling cube starts at 1 and is anybody's. Before his own throw, but not before the opening "
-        "dice are played, a player may offer to double if the cube is anybody's or his own. Refusing "
-        f"loses the stake before the offer; whoever accepts owns the cube. It goes up to {v.cube_cap}."
-    )
-    if v.jacoby:
-        yield "Jacoby: gammons and backgammons count only once the cube has been turned."
-    if v.beavers:
-        yield "Beavers: whoever accepts may double again at once and keep the cube."
-    if v.crawford:
-        yield ("In a match, no cube in the first game in which a player is one point from winning it (Crawford).")
+def _options_lines(variant: Variant, book: RuleBook) -> Iterator[str]:
+    yield "OPTIONS"
+    how = f"{variant.id}:NAME=VALUE,NAME=VALUE in place of {variant.id}"
+    if variant.id not in VARIANTS:
+        how = "NAME = VALUE in its file"
+    yield from _wrapped(f"Other rules for this game: {how}. ⚑ marks an option that plays the other reading.")
+    unclear = unclear_options(book)
+    for name, option in options_table(variant).items():
+        value, default = written(option["value"]), written(option["default"])
+        mark = " ⚑" if name in unclear else ""
+        changed = f"; by default {default}" if value != default else ""
+        yield f"  {name}={value}{mark}"
+        yield from _wrapped(f"{option['help']}: {option['form']}{changed}", "      ", "      ")

@@ -14,8 +14,6 @@ import click
 import pytest
 
 from nardy_rl.experiments.cli import cli, run
-from nardy_rl.experiments.rules_text import rules_text
-from nardy_rl.options import OPTIONS, options_of, with_options
 from nardy_rl.variants import VARIANTS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -169,45 +167,6 @@ def test_variants_lists_every_game(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["variants"]) == 0
     shown = capsys.readouterr().out
     assert all(f"\n{name} " in shown and v.native in shown for name, v in VARIANTS.items())
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_the_rules_of_a_game_are_whole(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = answer(capsys, "rules", name)
-    assert told["id"] == name
-    assert set(told["options"]) == set(options_of(VARIANTS[name]))
-    for option, facts in told["options"].items():
-        assert facts["value"] == facts["default"]
-        assert f"  {option}=" in told["text"]
-    for title in ("THE BOARD", "THE START", "WHO BEGINS", "A TURN", "WHERE A CHECKER MAY LAND", "BEARING OFF"):
-        assert f"\n{title}\n" in told["text"]
-    assert "+-------------------+" in told["text"] and "source: " in told["text"]
-    assert max(map(len, told["text"].splitlines())) <= 100
-
-
-def rules_proper(name: str, **options: Any) -> str:
-    """The text of a game without its list of options and its heading."""
-    return rules_text(with_options(VARIANTS[name], options)).partition("OPTIONS\n")[0].split("\n", 2)[2]
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_option_changes_the_text_of_the_rules(name: str) -> None:
-    variant = VARIANTS[name]
-    for option, value in options_of(variant).items():
-        samples = {"pairs": ("22", "none"), "start": ("hyper",)}.get(option, OPTIONS[option].values)
-        others = [other for other in samples if other != value]
-        if option in IDLE and IDLE[option](variant):
-            continue
-        for other in others[:3]:
-            assert rules_proper(name, **{option: other}) != rules_proper(name), (option, other)
-
-
-# Options that say nothing in a game as it stands, because another one is off.
-IDLE: dict[str, Any] = {
-    "pairs_who": lambda v: not v.pairs,
-    "calm_pass": lambda v: not v.calm,
-    "completion_scope": lambda v: v.completion == "none",
-}
 
 
 def test_perft_counts_the_start_of_backgammon(capsys: pytest.CaptureFixture[str]) -> None:
