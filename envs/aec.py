@@ -9,8 +9,8 @@
         action = None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"])
         env.step(action)
 
-An observation is `{"observation", "action_mask"}`, in the view of the agent who is asked for, also when the other has to
-act: then the mask is zero. Who acts is what the rules say, so the same agent may have several turns in succession.
+An observation is `{"observation", "action_mask"}`, in the view of the agent who is asked for, also when the other has
+to act: then the mask is zero. Who acts is what the rules say, so one agent may have several turns in succession.
 """
 
 from __future__ import annotations

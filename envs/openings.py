@@ -49,7 +49,7 @@ class Opening(NamedTuple):
     """A game that is being set up. Nobody has thrown yet."""
 
     variant: Variant
-    standard: int | None  # the player who has the standard side; None if a coin is still to be thrown
+    standard: int | None  # the player whose side a coin made the standard one; None if no coin is thrown, or not yet
     layout: Layout | None  # None where the start is fixed
 
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -68,9 +68,7 @@ class Opening(NamedTuple):
 
 def opening_of(variant: Variant) -> Opening:
     """The root of the tree."""
-    coin = bool(variant.start_other) and variant.sides == "coin"
-    standard = 1 if variant.start_other and variant.sides == "second" else 0
-    return Opening(variant, None if coin else standard, Layout() if variant.random_start else None)
+    return Opening(variant, None, Layout() if variant.random_start else None)
 
 
 def most_outcomes(variant: Variant) -> int:
@@ -97,7 +95,7 @@ _Draw = list[tuple[str, float, Callable[[], "Opening | Position"]]]
 
 def _draw(at: Opening) -> _Draw:
     """The outcomes of the next draw: name, probability, and what makes the game after it."""
-    if at.standard is None:
+    if at.standard is None and _has_coin(at.variant):
         return [
             (f"player {player} has the standard side", 0.5, partial(at._replace, standard=player)) for player in (0, 1)
         ]
@@ -129,10 +127,16 @@ def _row(at: Opening, player: int) -> NDArray[np.uint32]:
         for point, number in at.layout.stacks:
             counts[point] = number
         row[0:4] = row[4:8] = pack(counts)
-    elif at.standard is not None:
+    elif at.standard is not None or not _has_coin(at.variant):
         standard, other = (pack(np.array(layout)) for layout in at.variant.layouts)
-        row[0:4], row[4:8] = (standard, other) if player == at.standard else (other, standard)
+        mine = at.variant.sides != "second" if at.standard is None else player == at.standard
+        row[0:4], row[4:8] = (standard, other) if mine else (other, standard)
     return row
+
+
+def _has_coin(variant: Variant) -> bool:
+    """Does a coin decide who has which side; else the starter has the standard side, or (`second`) the other."""
+    return bool(variant.start_other) and variant.sides == "coin"
 
 
 def _draw_layout(variant: Variant, at: Layout) -> list[tuple[str, float, Layout]]:

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from nardy_rl import VARIANTS, BadOption, BadPosition, IllegalPlay, Position, with_options
+from nardy_rl import VARIANTS, BadOption, BadPosition, IllegalPlay, Position, parse_variant, with_options
 from nardy_rl.agents import load_bot
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.envs.openings import Opening, most_draws, most_outcomes, opening_of
@@ -228,9 +228,12 @@ def leaves(at: Opening, probability: float = 1.0) -> dict[Position, float]:
     return found
 
 
-@pytest.mark.parametrize("variant", [name for name, v in VARIANTS.items() if not v.random_start])
+@pytest.mark.parametrize(
+    "variant",
+    [name for name, v in VARIANTS.items() if not v.random_start] + ["snake:sides=first", "snake:sides=second"],
+)
 def test_the_starts_are_those_that_the_sampler_draws(variant: str) -> None:
-    game = VARIANTS[variant]
+    game = parse_variant(variant)
     exact = leaves(opening_of(game))
     assert sum(exact.values()) == pytest.approx(1)
     drawn = [Position.opening(game, seed=0, game=i) for i in range(600)]
