@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from nardy_rl.errors import (
     BadBot,
+    BadMatch,
     BadOption,
     BadPolicy,
     BadPosition,
@@ -53,6 +54,7 @@ _LAZY = {
 __all__ = [
     "VARIANTS",
     "BadBot",
+    "BadMatch",
     "BadOption",
     "BadPolicy",
     "BadPosition",

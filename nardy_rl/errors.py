@@ -14,6 +14,7 @@ from collections.abc import Iterable
 # ├── BadOption        (ValueError)   an option, its value, or a contradiction between switches
 # ├── BadPosition      (ValueError)   a text, case or array that is no position
 # ├── IllegalPlay      (ValueError)   a play that the rules do not allow
+# ├── BadMatch         (ValueError)   a score, cube, offer or match file that cannot be
 # ├── BadBot           (ValueError)   no bot of that name, or one that cannot play this game
 # ├── BadPolicy        (ValueError)   a policy file that cannot be used
 # ├── BadRun           (ValueError)   a run folder or run setting that cannot be used
@@ -38,6 +39,10 @@ class BadPosition(NardyError, ValueError):
 
 class IllegalPlay(NardyError, ValueError):
     """A play that is not among the legal plays of a position."""
+
+
+class BadMatch(NardyError, ValueError):
+    """A match, score, cube, offer or match file that cannot be."""
 
 
 class BadBot(NardyError, ValueError):

@@ -549,14 +549,18 @@ _WORDS = {
 }
 
 
-def _context(text: str, line: str) -> dict[str, tuple[str, ...]]:
-    """The words of the context, each with its parts."""
+Words = dict[str, tuple[str, str]]
+"""Words that a text may have: the form of the value, and what is needed in words; a word without is alone."""
+
+
+def read_words(text: str, line: str, known: Words) -> dict[str, tuple[str, ...]]:
+    """The words NAME or NAME=VALUE of a text, each with its parts; BadPosition, naming the line, for others."""
     found: dict[str, tuple[str, ...]] = {}
     for word in text.split():
         name, equals, value = word.partition("=")
-        if name not in _WORDS:
-            raise BadPosition(f"unknown word {word!r}{did_you_mean(name, _WORDS)} in position {line!r}")
-        pattern, wanted = _WORDS[name]
+        if name not in known:
+            raise BadPosition(f"unknown word {word!r}{did_you_mean(name, known)} in position {line!r}")
+        pattern, wanted = known[name]
         match = re.fullmatch(pattern, value)
         if match is None or bool(equals) is not bool(wanted):
             form = f"{name}= needs {wanted}" if wanted else f"{name!r} stands alone"
@@ -564,6 +568,12 @@ def _context(text: str, line: str) -> dict[str, tuple[str, ...]]:
         if name in found:
             raise BadPosition(f"{name!r} is given twice in position {line!r}")
         found[name] = match.groups()
+    return found
+
+
+def _context(text: str, line: str) -> dict[str, tuple[str, ...]]:
+    """The words of a position's context, each with its parts."""
+    found = read_words(text, line, _WORDS)
     if "turn" not in found:
         raise BadPosition(f"turn=0 or turn=1 is missing in position {line!r}")
     return found
