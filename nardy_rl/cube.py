@@ -91,7 +91,7 @@ class GameState:
         if self.position.variant != self.match.variant:
             raise BadMatch(f"a position of {self.position.variant.id} in a match of {self.match.variant.id}")
         if self.match.over:
-            raise BadMatch(f"a {self.match} is over: no game is played in it")
+            raise BadMatch(f"the {self.match}, is over: no game is played in it")
         self._check_cube()
         if self.offer is not None:
             reason = replace(self, offer=None)._no_offer(self.offer)
@@ -109,8 +109,8 @@ class GameState:
             raise BadMatch(f"a cube at {self.cube.value}, but its cap is {self.variant.cube_cap}")
 
     def _check_conceded(self, result: Result) -> None:
-        if self.offer is not None or self.position.over:
-            raise BadMatch("a game that was given up has no open offer, and is not played to its end")
+        if self.position.over:
+            raise BadMatch("a game that was played to its end was not given up")
         if result.how == RESIGN:
             worth = {self.points(level) for level in score_levels(self.variant)}
         else:

@@ -90,11 +90,9 @@ class Match:
 
     @property
     def _may_be_crawford(self) -> bool:
-        """Can the present game be the Crawford game. In a match to one point the only game is."""
-        at_match_point = max(self.score) == self.length - 1
-        both = min(self.score) == self.length - 1
-        rule = bool(self.variant.crawford and self.cube)
-        return rule and self.length > 0 and at_match_point and (not both or self.length == 1)
+        """Can the present game be the Crawford game: not with both at match point, so never in a match to 1."""
+        one = max(self.score) == self.length - 1 > min(self.score)
+        return bool(self.variant.crawford and self.cube) and self.length > 0 and one
 
     def _why_no_crawford(self) -> str:
         if self.money:
@@ -104,7 +102,7 @@ class Match:
         if not self.variant.crawford:
             return f"in {variant_text(self.variant)}"
         score = f"at {self.score[0]}-{self.score[1]} in a match to {self.length}"
-        return f"{score}: it is the first game in which a player is one point from winning"
+        return f"{score}: it is the first game in which one player, not both, is one point from winning"
 
     # ------------------------------------------------------------------------------------ how it goes on
 

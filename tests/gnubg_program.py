@@ -1,0 +1,166 @@
+"""What GNU Backgammon's own program says of our states: its IDs, and how it understands our XGIDs and boards.
+
+    python tests/gnubg_program.py --states 90 --seed 8 > tests/ids/gnubg.jsonl
+
+asks the program `gnubg` (Debian's package of that name) about random states and prints one JSON object a line:
+`text` (ours), `position_id`, `match_id` (gnubg's), and `understood`: the two IDs of the state that gnubg sets up
+from our XGID.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from nardy_rl.cube import Cube, GameState
+from nardy_rl.experiments.compare import random_boards, random_decisions, states_of_boards
+from nardy_rl.ids import match_id, position_id
+from nardy_rl.match import Match
+from nardy_rl.position import Position
+from nardy_rl.variant import layout_text
+from nardy_rl.variants import VARIANTS, parse_variant, variant_text
+from nardy_rl.xgid import xgid
+
+# Runs inside gnubg, with its Python. Boards are (the opponent of the player on roll, that player), points 1 to 24
+# and the bar. What gnubg understood from an ID it shows as a board in raw form.
+SCRIPT = """
+import gnubg, json
+for line in ("set automatic game off", "set automatic roll off", "set automatic bearoff off",
+             "set automatic move off", "set display off", "set player 0 human", "set player 1 human",
+             "set confirm new off", "set output rawboard on"):
+    gnubg.command(line)
+answers = []
+for number, asked in enumerate(json.load(open(ASKED))):
+    cube = gnubg.cubeinfo(asked["cube"], asked["owner"], asked["roller"], asked["length"], tuple(asked["score"]),
+                          asked["crawford"], 0)
+    cube["jacoby"] = asked["jacoby"]
+    turn = gnubg.posinfo(asked["player"], asked["level"], asked["doubled"], 1, tuple(asked["dice"]))
+    answer = {"position_id": gnubg.positionid(tuple(map(tuple, asked["board"]))), "match_id": gnubg.matchid(cube, turn)}
+    if asked["xgid"]:
+        gnubg.command("set xgid " + asked["xgid"])
+        answer["understood"] = [gnubg.positionid(), gnubg.matchid()]
+    if asked["gnubg_id"]:
+        gnubg.command("set gnubgid " + asked["gnubg_id"])
+        print("RAW", number, flush=True)
+        gnubg.command("show board")
+    answers.append(answer)
+json.dump(answers, open(ANSWERS, "w"))
+"""
+
+
+def program() -> str | None:
+    """The path of gnubg, or None."""
+    return shutil.which("gnubg") or shutil.which("/usr/games/gnubg")
+
+
+def run(folder: Path, commands: str = "", script: Path | None = None) -> str:
+    """What gnubg prints in a folder when it reads these commands, or runs a Python script."""
+    path = program()
+    assert path is not None
+    done = subprocess.run(
+        [path, "-t", "-q", *(["-p", str(script)] if script else [])],
+        input=f"{commands}\nquit\ny\n",
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=500,
+        env=os.environ | {"HOME": str(folder), "LC_ALL": "C.UTF-8"},
+    )
+    return done.stdout + done.stderr
+
+
+def request(game: GameState) -> dict:
+    """A state in gnubg's numbers, put together without our IDs."""
+    position, match, offer = game.position, game.match, game.offer
+    beaver = offer is not None and offer.kind == "beaver"
+    counts = position.counts[:, 1:].tolist()
+    owner = game.cube.owner if not beaver else offer.player
+    plain = offer is None and any(position.counts[:, 0] < position.variant.checkers)
+    return {
+        "cube": game.cube.value * (2 if beaver else 1),
+        "owner": -1 if owner is None else owner,
+        "roller": position.player,
+        "player": game.player,
+        "length": match.length,
+        "score": list(match.score),
+        "crawford": int(bool(match.crawford)),
+        "jacoby": int(match.money and game.variant.jacoby),
+        "doubled": int(offer is not None and offer.kind != "resign"),
+        "level": offer.level if offer is not None else 0,
+        "dice": list(position.dice) or [0, 0],
+        "board": [counts[1 - position.player], counts[position.player]],
+        "xgid": xgid(game) if offer is None or offer.kind == "double" else None,
+        "gnubg_id": f"{position_id(position)}:{match_id(game)}" if plain else None,
+    }
+
+
+def ask(games: list[GameState]) -> list[dict]:
+    """gnubg's answers about states: `position_id`, `match_id`, `understood` from our XGID, `raw` from our IDs."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked, answers, script = (Path(folder) / name for name in ("asked.json", "answers.json", "script.py"))
+        asked.write_text(json.dumps([request(game) for game in games]))
+        script.write_text(f"ASKED, ANSWERS = {str(asked)!r}, {str(answers)!r}\n{SCRIPT}")
+        said = run(Path(folder), script=script)
+        if not answers.exists():
+            raise RuntimeError(f"gnubg gave no answer: {said[-2000:]}")
+        found = json.loads(answers.read_text())
+    for part in said.split("\nRAW ")[1:]:
+        boards = re.findall(r"^board:\S+", part, re.MULTILINE)
+        found[int(part.split()[0])]["raw"] = boards[0]
+    return found
+
+
+# ------------------------------------------------------------------------------------------ random states
+
+GAMES = ("backgammon", "backgammon:jacoby=true", "backgammon:jacoby=true,beavers=true", "backgammon:beavers=true")
+
+
+def random_states(n: int, seed: int) -> list[GameState]:
+    """States of money and match play, half from games of random play, half put together: bar, bear-off, offers."""
+    rng = np.random.default_rng(seed)
+    rows = [Position(VARIANTS["backgammon"], row) for row in random_decisions("backgammon", n - n // 2, seed)]
+    rows += [Position(VARIANTS["backgammon"], row) for row in states_of_boards(random_boards(n // 2, seed))]
+    return [random_state(position.counts, rng) for position in rows]
+
+
+def random_state(counts: np.ndarray, rng: np.random.Generator) -> GameState:
+    """A state with this board; who is on roll, dice, score, cube and offer are drawn."""
+    variant = parse_variant(GAMES[rng.integers(len(GAMES))])
+    player = int(rng.integers(2))
+    smaller, larger = np.sort(rng.integers(1, 7, 2))
+    dice = f" dice={larger}{smaller}" if rng.random() < 0.4 else ""
+    sides = " | ".join(layout_text(tuple(map(int, side))) for side in counts)
+    position = Position.from_text(f"{variant_text(variant)} {sides} | turn={player} throws=1,1{dice}")
+    length = int(rng.integers(1, 26)) if rng.random() < 0.6 else 0
+    score = tuple(int(points) for points in rng.integers(0, length or 40, 2))
+    match = Match(variant, length, score, None if rng.random() < 0.5 else False)
+    value = 1 if match.crawford or rng.random() < 0.4 else 1 << int(rng.integers(1, 7))
+    game = GameState(match, position, Cube(value, int(rng.integers(2)) if value > 1 else None))
+    if "double" in game.actions and rng.random() < 0.4:
+        game = game.double()
+        return game.beaver() if "beaver" in game.actions and rng.random() < 0.5 else game
+    if rng.random() < 0.15:
+        game = game.resign(int(rng.integers(1, 4)), int(rng.integers(2)))
+    return game
+
+
+def main() -> None:
+    """Print what gnubg says of random states."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--states", type=int, default=90)
+    parser.add_argument("--seed", type=int, default=8)
+    given = parser.parse_args()
+    games = random_states(given.states, given.seed)
+    for game, answer in zip(games, ask(games), strict=True):
+        print(json.dumps({"text": game.text, "xgid": request(game)["xgid"], **answer}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
