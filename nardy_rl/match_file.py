@@ -128,13 +128,17 @@ def _rows(states: Sequence[GameState]) -> Iterator[str]:
         yield f"{number:3}) {left:<{_LEFT}} {action}".rstrip()
         left = ""
     result = states[-1].result
-    wins = "" if result is None else f" Wins {result.points} point{'s' * (result.points != 1)}"
+    wins = "" if result is None else " Draw" if result.winner is None else f" Wins {_points(result.points)}"
     if left and result is not None and result.how == "drop":
         left, wins = f"{left:<{_LEFT}} {wins}", ""
     if left:
         yield f"{number + 1:3}) {left}".rstrip()
     if wins and result is not None:
         yield f"{'':{_RIGHT if result.winner else 5}}{wins}"
+
+
+def _points(number: int) -> str:
+    return f"{number} point{'s' * (number != 1)}"
 
 
 def _actions(states: Sequence[GameState]) -> Iterator[tuple[int, str]]:
@@ -175,7 +179,7 @@ _GAME = re.compile(r"\s*Game\s+(\d{1,5})\s*", re.IGNORECASE)
 _SCORES = re.compile(r"\s*(\S.*?)\s*:\s*(\d{1,5})\s+(\S.*?)\s*:\s*(\d{1,5})\s*")
 _ROW = re.compile(r"\s*\d{1,4}\)")
 _ACTION = re.compile(
-    r"(?P<dice>[1-6][1-6]):(?!\d)|\b(?P<answer>takes|drops)\b"
+    r"(?P<dice>[1-6][1-6]):(?!\d)|\b(?P<answer>takes|drops|draw)\b"
     r"|\b(?P<raise>doubles|beavers|wins)\b(?:[ =>]{0,9}(?P<number>\d{1,6}))?",
     re.IGNORECASE,
 )
@@ -298,8 +302,8 @@ class _Reader:
         word = (action["answer"] or action["raise"] or "").lower()
         if word != "wins" and (_CANNOT_MOVE.fullmatch(rest) or not rest):
             rest = ""
-        if word == "wins":
-            self._end(player, action["number"], rest)
+        if word in ("wins", "draw"):
+            self._end(None if word == "draw" else player, action["number"], rest)
         elif action["dice"]:
             self._throw(player, int(action["dice"][0]), int(action["dice"][1]), rest)
         elif rest:
@@ -317,6 +321,8 @@ class _Reader:
     def _check_turn(self, player: int) -> None:
         if self._now.over:
             raise BadMatch("the game is over already")
+        if self._now.player != player and self._now.position.owes:
+            raise BadMatch(f"player {self._now.player} has not played his throw, though he can")
         if self._now.player != player:
             raise BadMatch(f"an action of player {player}, but it is player {self._now.player}'s turn")
 
@@ -331,8 +337,6 @@ class _Reader:
             self._check_turn(player)
             self._add(self._now.take())
         self._check_turn(player)
-        if self._now.position.owes:
-            raise BadMatch(f"the throw before it is not played: {self._now.position.text}")
         self._add(self._now.throw(die1, die2))
         if moves or self._must_pass():
             self._add(self._now.after(moves or "pass"))
@@ -352,16 +356,20 @@ class _Reader:
                 raise BadMatch(f"{word} to {value}, but from {state.cube.value} it is to {turned}")
         self._add(after)
 
-    def _end(self, player: int, points: str | None, rest: str) -> None:
-        if points is None or not _AFTER_WINS.fullmatch(rest):
+    def _end(self, winner: int | None, number: str | None, rest: str) -> None:
+        """The line that says who has won the game; a win that no play explains is a resignation."""
+        if winner is not None and (number is None or not _AFTER_WINS.fullmatch(rest)):
             raise BadMatch("a win is written as 'Wins 2 points'")
-        if not self._now.over:
-            self._resign(player, int(points))
+        points = int(number or 0)
+        if not self._now.over and winner is not None:
+            self._resign(winner, points)
         result = self._now.result
-        assert result is not None
-        if (result.winner, result.points) != (player, int(points)):
-            won = "nobody wins" if result.winner is None else f"player {result.winner} wins {result.points}"
-            raise BadMatch(f"player {player} is said to win {points} points, but {won}{self._perhaps(result.points)}")
+        if result is None:
+            raise BadMatch("a draw is written, but the game is not over")
+        if (result.winner, result.points) != (winner, points):
+            said = "a draw is" if winner is None else f"a win of {_points(points)} for player {winner} is"
+            real = "nobody wins" if result.winner is None else f"player {result.winner} wins {_points(result.points)}"
+            raise BadMatch(f"{said} written, but {real}{self._perhaps(result.points)}")
 
     def _perhaps(self, points: int) -> str:
         state = self._now
@@ -377,7 +385,7 @@ class _Reader:
             raise BadMatch(f"the game is won, but the {state.offer.kind} is not answered")
         levels = [level for level in score_levels(state.variant) if state.points(level) == points]
         if not levels:
-            raise BadMatch(f"a win of {points} points with the cube at {state.cube.value}: no game is worth that")
+            raise BadMatch(f"a win of {_points(points)} with the cube at {state.cube.value}: no game is worth that")
         self._add(state.resign(levels[0], 1 - winner))
         self._add(self._now.accept())
 

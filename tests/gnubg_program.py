@@ -1,10 +1,13 @@
 """What GNU Backgammon's own program says of our states: its IDs, and how it understands our XGIDs and boards.
 
     python tests/gnubg_program.py --states 90 --seed 8 > tests/ids/gnubg.jsonl
+    python tests/gnubg_program.py --match > tests/matches/gnubg-match.mat
+    python tests/gnubg_program.py --session > tests/matches/gnubg-money.mat
 
-asks the program `gnubg` (Debian's package of that name) about random states and prints one JSON object a line:
-`text` (ours), `position_id`, `match_id` (gnubg's), and `understood`: the two IDs of the state that gnubg sets up
-from our XGID.
+The first asks the program `gnubg` (Debian's package of that name) about random states and prints one JSON object a
+line: `text` (ours), `position_id` and `match_id` (gnubg's), `understood`, the two IDs of the state that gnubg sets
+up from our XGID, and `raw`, the board that it shows for our IDs. The others print a match that gnubg played against
+itself, and a session for money with a beaver, a resignation and a drop, as gnubg exports them.
 """
 
 import argparse
@@ -53,6 +56,32 @@ for number, asked in enumerate(json.load(open(ASKED))):
     answers.append(answer)
 json.dump(answers, open(ANSWERS, "w"))
 """
+
+_HUMANS = """set automatic game off
+set automatic roll off
+set automatic move off
+set automatic bearoff off
+set player 0 human
+set player 1 human
+"""
+_SELF_PLAY = "set seed 14\nset automatic game on\n" + "".join(
+    f"set player {player} gnubg\nset player {player} {what} evaluation plies 0\n"
+    for player in (0, 1)
+    for what in ("chequer", "cube")
+)
+EXPORTED = {  # commands that play what is exported
+    "match": f"{_SELF_PLAY}new match 7\n",
+    "session": _HUMANS
+    + "set seed 4\nnew session\nset dice 3 1\nmove 8/5 6/5\ndouble\nbeaver\ntake\nroll\nset dice 2 1\n"
+    "move 13/11 6/5\nresign backgammon\naccept\nnew game\nset dice 6 5\nmove 24/18 18/13\ndouble\ndrop\n",
+}
+
+
+def exported(what: str) -> str:
+    """The match file that gnubg exports after it was given the commands of that name."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(Path(folder), f"set display off\n{EXPORTED[what]}export match mat played.mat")
+        return (Path(folder) / "played.mat").read_text()
 
 
 def program() -> str | None:
@@ -154,9 +183,14 @@ def random_state(counts: np.ndarray, rng: np.random.Generator) -> GameState:
 def main() -> None:
     """Print what gnubg says of random states."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--match", action="store_true")
+    parser.add_argument("--session", action="store_true")
     parser.add_argument("--states", type=int, default=90)
     parser.add_argument("--seed", type=int, default=8)
     given = parser.parse_args()
+    if given.match or given.session:
+        sys.stdout.write(exported("match" if given.match else "session"))
+        return
     games = random_states(given.states, given.seed)
     for game, answer in zip(games, ask(games), strict=True):
         print(json.dumps({"text": game.text, "xgid": request(game)["xgid"], **answer}))
