@@ -11,15 +11,19 @@ some masked path.
     mask_into(tree, node, mask)            # node 0 is the start of the stage
     node = child(tree, node, action)       # -1 if the action is illegal
     play = leaf(tree, node)                # the play that the path has made, or -1 if it goes on
-    board_into(rules, tree, node, state)   # the state inside the play
+    state_into(rules, tree, node, state)   # the state inside the play
 """
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from nardy_rl.afterstates import MAX_PLAYS, TABLE, Scratch, scratch, write_play
 from nardy_rl.board import (
     BAR,
     HEAD,
@@ -32,16 +36,22 @@ from nardy_rl.board import (
     copy_into,
     count,
 )
-from nardy_rl.jit import inlined, inner, kernel
-from nardy_rl.plays import _DEEDS, _HITS, _TABLE, MAX_PLAYS, Scratch, free_plays, plays, scratch, write_play
-from nardy_rl.rules import PER_STAGE, PER_TURN
-from nardy_rl.turns import USED_LARGER, USED_SMALLER, settle
+from nardy_rl.envs.actions import ActionForm
+from nardy_rl.envs.game import Game
+from nardy_rl.envs.observation import BOUND, HIDDEN
+from nardy_rl.free import free_plays
+from nardy_rl.jit import inlined, inner, kernel, product64
+from nardy_rl.plays import plays
+from nardy_rl.rules import PER_STAGE, PER_TURN, Rules
+from nardy_rl.turns import USED_LARGER, USED_SMALLER
 
 ACTIONS = BAR * 6 + 1
 DONE = BAR * 6
 
 # A node is a number: the moves made on the way to it, and its place among the nodes of that level.
 _LEVEL_SHIFT = 13
+_LOW = 0xFFFFFFFF  # a node of `free.py` holds two words of 32 bits in one of 64
+_FIELD = 0xFFFF  # and an edge four of 16 bits
 _PASSED = 5 << _LEVEL_SHIFT  # the node after the empty play
 assert MAX_PLAYS <= 1 << _LEVEL_SHIFT
 
@@ -71,39 +81,41 @@ def new_tree() -> Tree:
 
 
 @inlined
-def _place(rows, i, row, scr, into):
-    """Number of the row among `rows` that equals `row`, or -1; `into`: then row i of `rows` is put into the table."""
-    h = np.int64(0x345678)
-    for k in range(WORDS):
-        h = (h ^ np.int64(row[k])) * np.int64(0x100000001B3)
-        h ^= h >> 29
-    slot = h & (_TABLE - 1)
-    while scr.table[slot, 0] == scr.stamp[0]:
+def _place(tree, row):
+    """Where in the table a state belongs that is in `tree.after`, or not yet; each slot holds stamp << 16 | place."""
+    scr = tree.scr
+    h = np.uint64(0x345678)
+    for k in range(0, WORDS, 2):
+        h = product64(h ^ (np.uint64(row[k]) << np.uint64(32) | np.uint64(row[k + 1])), np.uint64(0x9E3779B97F4A7C15))
+        h ^= h >> np.uint64(29)
+    slot = np.int64(h & np.uint64(TABLE - 1))
+    while scr.table[slot] >> 16 == scr.stamp[0]:
         same = True
         for k in range(WORDS):
-            same = same and rows[scr.table[slot, 1], k] == row[k]
+            same = same and tree.after[scr.table[slot] & _FIELD, k] == row[k]
         if same:
-            return scr.table[slot, 1]
-        slot = (slot + 1) & (_TABLE - 1)
-    if into:
-        scr.table[slot, 0] = scr.stamp[0]
-        scr.table[slot, 1] = i
-    return np.int64(-1)
+            break
+        slot = (slot + 1) & (TABLE - 1)
+    return slot
 
 
 @inner
 def _number_leaves(tree, moves, made, n):
-    """Turn the numbers at the leaves, of `made` plays of this search, into those of `plays`; -1 for plays it drops."""
+    """Turn the numbers at the leaves, of the `made` plays of `free_plays`, into those of `plays`; -1: not among them.
+
+    The two list the plays in different orders, and `full_move=whole` takes some of them away.
+    """
     scr = tree.scr
     scr.stamp[0] += 1
     for i in range(n):
-        _place(tree.after, i, tree.after[i], scr, True)
+        scr.table[_place(tree, tree.after[i])] = scr.stamp[0] << 16 | i
     for j in range(made):
-        scr.longest[j] = _place(tree.after, 0, scr.plays[j], scr, False)
+        entry = scr.table[_place(tree, scr.plays[j])]
+        scr.deeds[j] = entry & _FIELD if entry >> 16 == scr.stamp[0] else -1
     for level in range(1, moves + 1):
         for i in range(scr.sizes[level]):
             if scr.leaf[level, i] >= 0:
-                scr.leaf[level, i] = scr.longest[scr.leaf[level, i]]
+                scr.leaf[level, i] = scr.deeds[scr.leaf[level, i]]
 
 
 @inner
@@ -117,7 +129,8 @@ def _look_ahead(tree, moves):
                 tree.first[level, i] = -1
         if level < moves:
             for e in range(scr.edge_sizes[level]):
-                node, end = scr.edges[level, e, 0], scr.edges[level, e, 3]
+                edge = scr.edges[level, e]
+                node, end = edge >> 16 & _FIELD, edge & _FIELD
                 if tree.first[level, node] < 0:
                     tree.first[level, node] = e
                 tree.open[level, node] |= tree.open[level + 1, end]
@@ -132,10 +145,7 @@ def build(rules, row, tree):
         copy_into(tree.after[i], scr.plays[i])
     copy_into(tree.row, row)
     moves = np.int64(row[OWED]) >> 9 & 7
-    made = free_plays(rules, row, scr)
-    for j in range(made):
-        settle(rules, row, scr.plays[j], scr.deeds[j])
-    _number_leaves(tree, moves, made, n)
+    _number_leaves(tree, moves, free_plays(rules, row, scr), n)
     _look_ahead(tree, moves)
     return n
 
@@ -143,7 +153,7 @@ def build(rules, row, tree):
 # ---------------------------------------------------------------------------------------------- walking
 
 
-@inlined
+@kernel
 def leaf(tree, node):
     """The number of the play that is complete at a node, or -1."""
     if node == _PASSED:
@@ -162,9 +172,15 @@ def _edges(tree, node):
     if begin < 0:
         return level, size, size
     end = begin
-    while end < size and tree.scr.edges[level, end, 0] == i:
+    while end < size and tree.scr.edges[level, end] >> 16 & _FIELD == i:
         end += 1
     return level, begin, end
+
+
+@inlined
+def _action(edge):
+    """The action that an edge is."""
+    return ((edge >> 32 & _FIELD) - 1) * 6 + (edge >> 48) - 1
 
 
 @kernel
@@ -180,8 +196,9 @@ def mask_into(tree, node, mask):
     level, begin, end = _edges(tree, node)
     n = 0
     for e in range(begin, end):
-        if tree.open[level + 1, tree.scr.edges[level, e, 3]]:
-            mask[(tree.scr.edges[level, e, 1] - 1) * 6 + tree.scr.edges[level, e, 2] - 1] = 1
+        edge = tree.scr.edges[level, e]
+        if tree.open[level + 1, edge & _FIELD]:
+            mask[_action(edge)] = 1
             n += 1
     return n
 
@@ -195,18 +212,19 @@ def child(tree, node, action):
         return np.int64(_PASSED) if action == DONE else np.int64(-1)
     level, begin, end = _edges(tree, node)
     for e in range(begin, end):
-        at = np.int64(tree.scr.edges[level, e, 3])
-        if (tree.scr.edges[level, e, 1] - 1) * 6 + tree.scr.edges[level, e, 2] - 1 == action:
+        edge = tree.scr.edges[level, e]
+        if _action(edge) == action:
+            at = edge & _FIELD
             return (level + 1) << _LEVEL_SHIFT | at if tree.open[level + 1, at] else np.int64(-1)
     return np.int64(-1)
 
 
 @kernel
-def board_into(rules, tree, node, out):
+def state_into(rules, tree, node, out):
     """The state inside a play, in the view of the player who makes it, into out uint32[16].
 
-    The checkers as they stand, hits and pins included, and what of the stage is still to be played; everything else as
-    at the start of the stage. Where a checker is bound (`bound` in the rules) is in the mask only.
+    The checkers as they stand, hits and pins included, and what of the stage is still to be played; the bound checkers
+    in two words that are zero otherwise (`observation.py`); everything else as at the start of the stage.
     """
     row = tree.row
     copy_into(out, row)
@@ -214,12 +232,124 @@ def board_into(rules, tree, node, out):
         return
     level = node >> _LEVEL_SHIFT
     at = tree.scr.nodes[level, node & (MAX_PLAYS - 1)]
-    write_play(rules, row, out, at[0], at[1], at[2], at[3], at[_HITS])
+    write_play(rules, row, out, at[0] & _LOW, at[0] >> 32, at[1] & _LOW, at[1] >> 32, at[2] & _LOW)
+    out[BOUND], out[HIDDEN] = np.uint32(at[2] >> 32), np.uint32(at[3] & _LOW)
+    deeds = at[3] >> 32
     owed = np.int64(row[OWED]) - (level << 9)
-    if at[_DEEDS] & USED_LARGER:
+    if deeds & USED_LARGER:
         owed &= ~LARGER_OWED
-    if at[_DEEDS] & USED_SMALLER:
+    if deeds & USED_SMALLER:
         owed &= ~SMALLER_OWED
     out[OWED] = np.uint32(owed)
     if rules.head == PER_TURN or rules.head == PER_STAGE:
         out[TURN] = np.uint32(np.int64(row[TURN]) + ((count(row, 0, HEAD) - count(out, 0, HEAD)) << HEAD_SHIFT))
+
+
+# ---------------------------------------------------------------------------------------------- one game
+
+
+@kernel
+def _walk(rules, tree, order, row, mask, state):
+    """A generator that does what order int64[1] says each time: go on by that action, or build the tree of `row` (-1).
+
+    Yields the number of the play that is complete, or -1, and fills mask int8[151] and state uint32[16]. A generator
+    keeps its arguments, whose way from Python into a kernel takes longer than the walk.
+    """
+    node = np.int64(0)
+    while True:
+        if order[0] < 0:
+            build(rules, row, tree)
+            node = np.int64(0)
+        else:
+            node = child(tree, node, order[0])
+        mask_into(tree, node, mask)
+        state_into(rules, tree, node, state)
+        yield leaf(tree, node)
+
+
+class _Walker:
+    """A tree of a game's rules in one thread, and the arrays through which its generator is spoken to."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.order = np.zeros(1, np.int64)
+        self.row = np.zeros(WORDS, np.uint32)
+        self.mask = np.zeros(ACTIONS, np.int8)
+        self.state = np.zeros(WORDS, np.uint32)
+        self.turn = 0  # who used it last
+        walk = _walk(rules, new_tree(), self.order, self.row, self.mask, self.state)
+        self.next: Callable[[], int] = walk.__next__
+
+
+_own = threading.local()
+
+
+def _walker(rules: Rules) -> _Walker:
+    """The walker of these rules in this thread."""
+    walkers: dict[Rules, _Walker] = _own.__dict__.setdefault("walkers", {})
+    if rules not in walkers:
+        walkers[rules] = _Walker(rules)
+    return walkers[rules]
+
+
+class CheckerActions(ActionForm):
+    """Actions of one checker by one die each; see the module's page for their numbers.
+
+    The tree belongs to the thread. If another game has used it in between, it is built again.
+    """
+
+    size = ACTIONS
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
+        self._path: list[int] = []  # the actions taken in the present stage
+        self._turn = 0
+        self._state = game.state
+        self._mask = np.zeros(ACTIONS, np.int8)
+
+    def begin(self) -> None:
+        """See `ActionForm.begin`."""
+        self._path = []
+        if self.game.n:
+            self._do(-1)
+        else:
+            self._state, self._mask = self.game.state, np.zeros(ACTIONS, np.int8)
+
+    @property
+    def state(self) -> NDArray[np.uint32]:
+        """See `ActionForm.state`."""
+        return self._state
+
+    def mask(self) -> NDArray[np.int8]:
+        """See `ActionForm.mask`."""
+        return self._mask.copy()
+
+    def is_legal(self, action: int) -> bool:
+        """See `ActionForm.is_legal`."""
+        return 0 <= action < ACTIONS and bool(self._mask[action])
+
+    def step(self, action: int) -> bool:
+        """See `ActionForm.step`."""
+        if not self.is_legal(action):
+            raise self.illegal(action)
+        play = self._do(action)
+        if play < 0:
+            self._path.append(action)
+            return False
+        self.game.step(play)
+        self.begin()
+        return True
+
+    def _do(self, action: int) -> int:
+        """Take a legal action, or for -1 build the tree; the play that it completes, or -1."""
+        walker = _walker(self.game.rules)
+        orders = [action]
+        if action < 0 or walker.turn != self._turn:
+            walker.row[:] = self.game.state
+            orders = [-1, *self._path, action] if action >= 0 else [-1]
+        play = -1
+        for walker.order[0] in orders:
+            play = walker.next()
+        walker.turn += 1
+        self._turn = walker.turn
+        self._state, self._mask = walker.state.copy(), walker.mask.copy()
+        return play

@@ -1,5 +1,7 @@
 """The checker form: the masked paths of a stage are its legal plays, all of them and nothing else."""
 
+import copy
+
 import naive
 import numpy as np
 import pytest
@@ -8,6 +10,9 @@ from nardy_rl.batch import plays
 from nardy_rl.board import OWED, WORDS
 from nardy_rl.cases import case_of_state
 from nardy_rl.envs import checker
+from nardy_rl.envs.actions import action_form
+from nardy_rl.envs.game import Game
+from nardy_rl.errors import IllegalPlay
 from nardy_rl.experiments.compare import random_decisions
 from nardy_rl.jit import kernel
 from nardy_rl.options import options_of
@@ -113,7 +118,8 @@ def oracle_moves(rules, state):
 def inside_of(variant, tree, node):
     """Board, pins and dice inside a play, as the oracle has them."""
     row = np.zeros(WORDS, np.uint32)
-    checker.board_into(rules_of(variant), tree, node, row)
+    checker.state_into(rules_of(variant), tree, node, row)
+    row[14:] = 0
     position, context = case_of_state(variant, row)
     return (*(tuple(map(naive.read_board, position["board"])), naive.stage_dice(context)), position["pinned"])
 
@@ -165,3 +171,64 @@ def test_the_masks_are_those_of_the_slow_oracle(name):
     rules = naive.make(variant.id, {key: value for key, value in options_of(variant).items() if value != base[key]})
     for state in mixed_states(variant, 8, seed=9):
         assert_same_paths(variant, rules, state)
+
+
+# ---------------------------------------------------------------------------------------- one game
+
+
+def played(forms, seed, steps):
+    """Random legal actions in some games by turns; what each game's states and plays were, as bytes."""
+    rng = np.random.default_rng(seed)
+    seen = [[] for _ in forms]
+    for _ in range(steps):
+        draw = rng.random()
+        for form, states in zip(forms, seen, strict=True):
+            legal = np.flatnonzero(form.mask())
+            if len(legal):
+                states.append((form.state.tobytes(), form.step(int(legal[int(draw * len(legal))]))))
+    return seen
+
+
+def new_form(name, seed):
+    game = Game(name)
+    game.reset(seed)
+    form = action_form("checker", game)
+    form.begin()
+    return form
+
+
+def test_games_that_take_turns_in_one_thread_do_not_disturb_each_other():
+    alone = [played([new_form("crazy-v1", seed)], 1, 300)[0] for seed in (1, 2)]
+    assert played([new_form("crazy-v1", 1), new_form("crazy-v1", 2)], 1, 300) == alone
+
+
+def test_a_copy_inside_a_play_goes_its_own_way():
+    form = new_form("backgammon", 3)
+    form.step(int(np.flatnonzero(form.mask())[0]))
+    other = copy.deepcopy(form)
+    last = int(np.flatnonzero(form.mask())[-1])
+    assert form.step(int(np.flatnonzero(form.mask())[0]))
+    assert other.step(last)
+    fresh = new_form("backgammon", 3)
+    fresh.step(int(np.flatnonzero(fresh.mask())[0]))
+    fresh.step(last)
+    assert other.state.tobytes() == fresh.state.tobytes() != form.state.tobytes()
+
+
+def test_an_illegal_action_is_refused_and_changes_nothing():
+    form = new_form("backgammon", 1)
+    before = form.state.tobytes()
+    for action in (checker.DONE, -1, 151, int(np.flatnonzero(form.mask() == 0)[0])):
+        assert not form.is_legal(action)
+        with pytest.raises(IllegalPlay, match=f"action {action} is not legal in backgammon 24:2"):
+            form.step(action)
+    assert form.state.tobytes() == before
+
+
+def test_done_is_the_only_action_where_no_checker_can_move():
+    game = Game("backgammon")
+    game.reset(1, "backgammon 13:5 8:5 6:4 bar:1 | 6:2 5:2 4:2 3:3 2:3 1:3 | turn=0 throws=1,1 dice=31")
+    form = action_form("checker", game)
+    form.begin()
+    assert np.flatnonzero(form.mask()).tolist() == [checker.DONE]
+    assert form.step(checker.DONE) and game.plays_made == 1
