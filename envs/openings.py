@@ -72,7 +72,7 @@ def opening_of(variant: Variant) -> Opening:
 
 
 def most_outcomes(variant: Variant) -> int:
-    """The largest number of outcomes that a chance node of this game has, its throws included."""
+    """No chance node of this game has more outcomes, its throws included."""
     starter = 2 if variant.opening == "reroll" else 30
     layout = 1 + 2 * variant.checkers if variant.random_start else 0
     return max(len(ROLLS), starter, layout)
