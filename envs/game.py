@@ -202,9 +202,9 @@ class Game:
     @property
     def rewards(self) -> tuple[float, float]:
         """Points of players 0 and 1, which add up to zero: by the score table when the game is over, else zero."""
-        if not self.over:
+        points = self._points[int(self.state[OUTCOME]) - 1] if self.over else 0.0
+        if not points:
             return 0.0, 0.0
-        points = self._points[int(self.state[OUTCOME]) - 1]
         return (points, -points) if self.player == 0 else (-points, points)
 
     @property

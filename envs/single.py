@@ -162,6 +162,7 @@ class NardyEnv(gymnasium.Env[NDArray[Any], int]):
             self.game.reset(seed, position)
             seed = None
             if self.opponent is not None:
+                assert self.game.seed is not None
                 number = np.uint64(self.game.number + _OPPONENT_STREAM)
                 stream(np.uint64(self.game.seed), number, self._opponent_rng)
                 drawn = int(_seat(self._opponent_rng))

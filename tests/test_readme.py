@@ -11,6 +11,7 @@ from types import ModuleType
 import click
 import pytest
 
+from nardy_rl.envs import env_id
 from nardy_rl.experiments.cli import cli
 from nardy_rl.variants import VARIANTS, read_variant
 
@@ -37,19 +38,23 @@ def parse(line: str) -> None:
     command.make_context(name, words, parent=click.Context(cli, info_name="nardy"))
 
 
-def readme_table() -> ModuleType:
-    """The script that writes the README's table."""
-    spec = importlib.util.spec_from_file_location("readme_table", ROOT / "tools" / "readme_table.py")
+def tables() -> ModuleType:
+    """The script that writes the tables of the documentation."""
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "tools" / "tables.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_the_readme_has_the_table_of_variants() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert readme_table().with_table(text) == text, "run  python tools/readme_table.py"
-    assert all(f"| `{name}` |" in text for name in VARIANTS)
+def test_the_tables_made_from_code_are_up_to_date() -> None:
+    script = tables()
+    for file in script.TABLES:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert script.with_tables(file, text) == text, f"{file}: run  python tools/tables.py"
+    readme, environments = ((ROOT / file).read_text(encoding="utf-8") for file in ("README.md", "docs/environments.md"))
+    for name in VARIANTS:
+        assert f"| `{name}` |" in readme and f"| `{env_id(name)}` |" in environments
 
 
 def test_the_readme_begins_with_two_command_lines() -> None:
