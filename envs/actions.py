@@ -7,18 +7,13 @@ mask of ones below the number of plays. The checker form, one checker move at a 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.board import WORDS
-from nardy_rl.envs.checker import ACTIONS, board_into, build, child, leaf, mask_into, new_tree
 from nardy_rl.envs.game import Game
 from nardy_rl.errors import BadOption, BadPosition, IllegalPlay, did_you_mean
-from nardy_rl.jit import kernel
 from nardy_rl.variant import Variant
 
 FORMS = ("afterstate", "checker")
@@ -130,92 +125,12 @@ class AfterstateActions(ActionForm):
             )
 
 
-@kernel
-def _walk(rules, tree, row, action, mask, state):
-    """A generator that walks the checker form's tree: it takes action[0], or for -1 builds the tree of `row`.
-
-    Yields the number of the play that is complete by it, or -1 if the play goes on. rules: Rules; tree: Tree; row and
-    state: uint32[16]; action: int64[1]; mask: int8[151]. The next mask is left in `mask`, what the player sees in
-    `state`. A generator keeps its arguments, whose way into a kernel takes longer than the rest of a step.
-    """
-    node = np.int64(0)
-    while True:
-        if action[0] < 0:
-            build(rules, row, tree)
-            node = np.int64(0)
-        else:
-            node = child(tree, node, action[0])
-        mask_into(tree, node, mask)
-        board_into(rules, tree, node, state)
-        yield leaf(tree, node)
-
-
-class CheckerActions(ActionForm):
-    """An action moves one checker by one die; see `checker.py`. Its memory is its own: one thread at a time."""
-
-    size = ACTIONS
-
-    def __init__(self, game: Game) -> None:
-        super().__init__(game)
-        self._row = np.zeros(WORDS, np.uint32)
-        self._action = np.zeros(1, np.int64)
-        self._mask = np.zeros(ACTIONS, np.int8)
-        self._state = np.zeros(WORDS, np.uint32)
-        self._path: list[int] = []  # the actions of the present stage
-        walk = _walk(game.rules, new_tree(), self._row, self._action, self._mask, self._state)
-        self._go: Callable[[], int] = walk.__next__
-        self.begin()
-
-    def begin(self) -> None:
-        """See `ActionForm.begin`."""
-        self._path.clear()
-        self._mask[:] = 0
-        self._row[:] = self._state[:] = self.game.state
-        if self.game.n:
-            self._take(-1)
-
-    def _take(self, action: int) -> int:
-        self._action[0] = action
-        return self._go()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"game": self.game, "path": self._path}
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__init__(kept["game"])  # type: ignore[misc]
-        for action in kept["path"]:
-            self.step(action)
-
-    @property
-    def state(self) -> NDArray[np.uint32]:
-        """The state after the moves made so far, uint32[16]; the next action overwrites it."""
-        return self._state
-
-    def mask(self) -> NDArray[np.int8]:
-        """See `ActionForm.mask`; int8[151]."""
-        return self._mask.copy()
-
-    def is_legal(self, action: int) -> bool:
-        """See `ActionForm.is_legal`."""
-        return 0 <= action < ACTIONS and bool(self._mask[action])
-
-    def step(self, action: int) -> bool:
-        """See `ActionForm.step`."""
-        if not self.is_legal(action):
-            raise self.illegal(action)
-        play = self._take(action)
-        if play < 0:
-            self._path.append(action)
-            return False
-        self.game.step(play)
-        self.begin()
-        return True
-
-
 def action_form(name: str, game: Game) -> ActionForm:
     """The form of action that a name (`afterstate` or `checker`) means, for a game; raises BadOption for others."""
     if name == "afterstate":
         return AfterstateActions(game)
     if name == "checker":
+        from nardy_rl.envs.checker import CheckerActions
+
         return CheckerActions(game)
     raise BadOption(f"actions={name!r}{did_you_mean(str(name), FORMS)}: the forms are {' and '.join(FORMS)}")

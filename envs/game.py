@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy_rl.afterstates import MAX_PLAYS
 from nardy_rl.board import OUTCOME, PLAYER, TURN, WORDS
 from nardy_rl.dice import roll, stream
 from nardy_rl.errors import BadOption, BadPosition, IllegalPlay
 from nardy_rl.jit import kernel
 from nardy_rl.lockstep import own_scratch
-from nardy_rl.plays import MAX_PLAYS
 from nardy_rl.plays import plays as stage_plays
 from nardy_rl.position import Position
 from nardy_rl.results import score_table
@@ -96,7 +96,7 @@ class Game:
         """A game to be started by `reset`; it is cut off after `max_plays` plays. Raises BadOption, UnknownVariant."""
         if isinstance(max_plays, bool) or not isinstance(max_plays, int | np.integer) or max_plays < 1:
             raise BadOption(f"max_plays={max_plays!r}: the number of plays after which a game is cut off, at least 1")
-        self.variant = parse_variant(variant) if isinstance(variant, str) else variant
+        self.variant = as_variant(variant)
         self.max_plays = int(max_plays)
         self.rules = rules_of(self.variant)
         self._start = start_of(self.variant)

@@ -43,7 +43,6 @@ from nardy_rl.board import (
 )
 from nardy_rl.encoding import MAX_ACTIVE, encode_into, encoding_of, layout
 from nardy_rl.envs.actions import afterstate_bound
-from nardy_rl.envs.checker import BOUND, HIDDEN
 from nardy_rl.errors import BadOption, did_you_mean
 from nardy_rl.jit import inlined, kernel
 from nardy_rl.results import score_table
@@ -53,6 +52,7 @@ from nardy_rl.variant import Variant
 KINDS = ("packed", "board", "features", "plays")
 """The kinds of observation, as the argument `observation` of every environment names them."""
 
+BOUND, HIDDEN = 14, 15  # words of a state within a play of the checker form
 MOST_THROWS = 127  # of which `board` tells the exact number
 
 
