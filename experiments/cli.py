@@ -8,6 +8,7 @@ Whatever is heavy is imported inside the commands, so that `nardy --help` is ins
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -209,6 +210,59 @@ def stats(variant: str, games: int, seed: int, names: tuple[str, ...], threads: 
     _print(table(["by play of", *(f">{bot['bot']}" for bot in told)], figures.stats_rows(told)))
     _print(f"\n{answer['variant']}, {games:,} games of each bot against itself, seed {seed}; ± is one standard error")
     return DONE
+
+
+@command("nardy perft backgammon --depth 2 --divide")
+@click.argument("variant")
+@click.option("--depth", type=COUNT, required=True, help="How many plays deep to count.")
+@click.option("--divide", is_flag=True, help="Show the count of every first play.")
+@click.option("--seed", type=WHOLE, default=1, show_default=True, help="For starts that are drawn at random.")
+def perft(variant: str, depth: int, divide: bool, seed: int, as_json: bool) -> int:
+    """Count plays by depth.
+
+    From the start, over all 21 rolls; depth counts plays. `unique` counts distinct states.
+    """
+    from nardy_rl.experiments.screen import getting_ready, messages, table
+    from nardy_rl.perft import perft as count
+
+    game = _variant(variant)
+    with getting_ready(messages()):
+        count(game, 1, seed=seed)
+    with messages().status("counting..."):
+        counted = count(game, depth, divide=divide, seed=seed)
+    if as_json:
+        _emit(counted)
+        return DONE
+    if divide:
+        rows = [("-".join(roll), f"{number:,}") for roll, number in counted["divide"].items()]
+        _print(table(["roll", ">plays"], rows))
+    _print(f"{counted['variant']}, depth {depth}: {counted['total']:,} plays, {counted['unique']:,} distinct")
+    return DONE
+
+
+@command("nardy check cases/backgammon.jsonl")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+def check(files: tuple[str, ...], as_json: bool) -> int:
+    """Compare the rules with case files.
+
+    Reads the files (their format: docs/cases.md), recomputes every play, reports every difference.
+    """
+    from nardy_rl.cases import check_files
+    from nardy_rl.experiments.screen import getting_ready, messages
+
+    with getting_ready(messages()):
+        found = check_files(files)
+    differences = found["differences"]
+    if as_json:
+        _emit(found)
+    else:
+        for case in differences:
+            _print(f"{case['id']}: {len(case['missing'])} plays missing, {len(case['extra'])} too many")
+            for kind in ("missing", "extra"):
+                for one in case[kind]:
+                    _print(f"  {kind}  {json.dumps(one)}")
+        _print(f"{found['files']} files, {found['cases']:,} cases, {len(differences)} differ")
+    return NO if differences else DONE
 
 
 # ----------------------------------------------------------------------------------------- training and duels

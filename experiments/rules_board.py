@@ -98,7 +98,7 @@ def start(v: Variant, drawn: str) -> Paragraphs:
             f"""Both players get the same layout, each by his own numbers, drawn anew for every game: {points}
             points, no two of them facing each other (never both D and 25-D), with the checkers shared out among
             them at random, at least {least} on each. A layout in which the sides have already passed each other
-            (nobody beyond 12) is drawn again.""",
+            (nobody beyond 12) is drawn again. The picture shows one of them.""",
             "random_start",
         )  # fmt: skip
     elif v.start_other:
@@ -110,9 +110,9 @@ def start(v: Variant, drawn: str) -> Paragraphs:
         )  # fmt: skip
         yield say(8, f"The other side has {other}.", "start_other")
         who = {
-            "coin": "A coin decides before each game who has which side. Play pairs of games and change sides between.",
-            "first": "The first player (number 0) always has the first side.",
-            "second": "The second player (number 1) always has the first side.",
+            "coin": "A coin decides before each game who has which side; play pairs of games and change sides between.",
+            "first": "The player who begins always has the first of these sides.",
+            "second": "The player who does not begin always has the first of these sides.",
         }[v.sides]
         yield say(8, who, "sides")
     else:
@@ -122,8 +122,6 @@ def start(v: Variant, drawn: str) -> Paragraphs:
             stack, layout = (24, v.start) if v.stack == 1 else (1, v.start_stack_1)
             there = _layout(parse_layout(layout)) if layout else "no start of its own"
             yield say(10, f"With the option stack={stack} it has {there}.", "stack")
-    if v.random_start:
-        drawn = "For example:\n\n" + drawn
     yield Picture(drawn)
     turn = "X goes the same way round, and his home is at the upper left"
     if not v.parallel:

@@ -206,6 +206,7 @@ def as_data(variant: Variant) -> dict[str, Any]:
         ],
         "readings": [
             {
+                "title": r.title,
                 "topic": r.topic,
                 "option": r.option or None,
                 "default": _plain(_default(variant, r.option)) if r.option else None,

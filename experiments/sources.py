@@ -31,6 +31,7 @@ class Place:
 class Reading:
     """A reading chosen where the sources are silent or contradict themselves (⚑ on the rules page)."""
 
+    title: str
     topic: str  # the statement of the rules it belongs to: a switch, or a word for what is none
     option: str  # the option that plays the other reading; empty if there is none
     games: tuple[str, ...]  # whose source is meant; empty: every game of which the statement is made
@@ -53,6 +54,7 @@ def all_readings() -> tuple[Reading, ...]:
     """Every reading, in the order of the rules page."""
     return tuple(
         Reading(
+            title=entry["title"],
             topic=entry.get("topic", entry.get("option", "")),
             option=entry.get("option", ""),
             games=tuple(entry.get("games", ())),

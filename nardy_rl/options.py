@@ -109,7 +109,11 @@ OPTIONS: dict[str, Option] = {
     "extra_if_cancelled": Option(FLAG, lambda v: v.extra != "none", "also when higher stages were cancelled"),
     "bound_off": Option(("die", "play"), lambda v: v.bound, "when a bound checker may be borne off"),
     "bound_hide": Option(("landing", "end"), lambda v: v.bound, "where a bound checker may not hide"),
-    "sides": Option(("coin", "first", "second"), lambda v: bool(v.start_other), "who has the standard side"),
+    "sides": Option(
+        ("coin", "first", "second"),
+        lambda v: bool(v.start_other),
+        "who has the standard side: drawn, the starter, the other",
+    ),
     "last_throw": Option(FLAG, lambda v: v.parallel, "one more throw when the starter bears off first"),
     "koks": Option(FLAG, lambda v: v.parallel and v.score == "oin/mars", "3 when the loser stands on 19 to 24"),
     "jacoby": Option(FLAG, lambda v: v.cube and v.score == "bg", "gammons count only once the cube was turned"),

@@ -86,12 +86,7 @@ def test_random_matches_have_all_that_a_file_can_hold():
     text = "".join(match_text(random_record(name, length, seed)) for name, length in SORTS[:4] for seed in (1, 2, 3))
     for words in ("Doubles => 4", "Takes", "Drops", "Beavers => ", "25/", "/0", "*", "Wins 1 point\n", "Wins 2 points"):
         assert words in text
-    states = [
-        g
-        for seed in (1, 2, 3)
-        for game in random_record("backgammon:cube_cap=1", 4, seed).games
-        for g in game
-    ]
+    states = [g for seed in (1, 2, 3) for game in random_record("backgammon:cube_cap=1", 4, seed).games for g in game]
     assert any(g.conceded and g.conceded.how == "resign" for g in states) and any(g.match.crawford for g in states)
 
 

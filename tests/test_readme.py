@@ -54,7 +54,7 @@ def test_the_tables_made_from_code_are_up_to_date() -> None:
         assert script.with_tables(file, text) == text, f"{file}: run  python tools/tables.py"
     readme, environments = ((ROOT / file).read_text(encoding="utf-8") for file in ("README.md", "docs/environments.md"))
     for name in VARIANTS:
-        assert f"| `{name}` |" in readme and f"| `{env_id(name)}` |" in environments
+        assert f"| [`{name}`](docs/games/{name}.md) |" in readme and f"| `{env_id(name)}` |" in environments
 
 
 def test_the_readme_begins_with_two_command_lines() -> None:

@@ -30,7 +30,10 @@ def variants() -> str:
     """A line for each game, in the order of the variant table."""
     return markdown(
         ["id", "name", "in the source", "family", "source", "status"],
-        ([f"`{v.id}`", v.name, v.native, v.family, SOURCES[v.source], v.status] for v in VARIANTS.values()),
+        (
+            [f"[`{v.id}`](docs/games/{v.id}.md)", v.name, v.native, v.family, SOURCES[v.source], v.status]
+            for v in VARIANTS.values()
+        ),
     )
 
 
