@@ -78,13 +78,14 @@ WHOLE = Number(int, 0)
 TIME = Number(float, 0, strictly=True)
 
 
-def command(example: str) -> Callable[[F], click.Command]:
-    """Register a function of this module as a command, with `--json`."""
+def command(example: str, **settings: Any) -> Callable[[F], click.Command]:
+    """Register a function of this module as a command, with `--json`; settings: click's, for its context."""
 
     def register(function: F) -> click.Command:
         name = function.__name__.removesuffix("_command")
         with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
-        return cli.command(name, cls=OneExample, example=example)(with_json(function))
+        made = cli.command(name, cls=OneExample, example=example, context_settings=settings)
+        return made(with_json(function))
 
     return register
 
@@ -265,6 +266,47 @@ def check(files: tuple[str, ...], as_json: bool) -> int:
     return NO if differences else DONE
 
 
+# An XGID may begin like an option, and have an h that is no call for help.
+@command(
+    "nardy convert backgammon 4HPwATDgc/ABMA:cIkKAAAAAAAE --to xgid",
+    ignore_unknown_options=True,
+    help_option_names=["--help"],
+)
+@click.argument("variant")
+@click.argument("text")
+@click.option("--to", "form", metavar="FORM", help="One form only; without it, all that can say the position.")
+def convert(variant: str, text: str, form: str | None, as_json: bool) -> int:
+    """Write a position in other forms.
+
+    TEXT is a position as text, a Position ID, POSITION_ID:MATCH_ID, an XGID or a FIBS board, in quotes. FORM is
+    text, position-id, match-id, gnubg-id, xgid, fibs or picture.
+    """
+    from nardy_rl.forms import FORMS, read_state, write_state
+    from nardy_rl.variants import variant_text
+
+    given, game = read_state(_variant(variant), text)
+    if form is not None:
+        written: dict[str, str | None] = {form: write_state(game, form)}
+    else:
+        written = {name: _or_none(write_state, game, name) for name in FORMS}
+    if as_json:
+        _emit({"variant": variant_text(game.variant), "from": given, "forms": written})
+    elif form is not None:
+        click.echo(written[form])
+    else:
+        for name, line in written.items():
+            click.echo(f"\n{line}" if name == "picture" else f"{name:<12} {line or '(cannot say it)'}")
+    return DONE
+
+
+def _or_none(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function returns, or None where it refuses."""
+    try:
+        return function(*arguments)
+    except NardyError:
+        return None
+
+
 # ----------------------------------------------------------------------------------------- training and duels
 
 
@@ -396,21 +438,36 @@ def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_jso
 # -------------------------------------------------------------------------------------------- play and doctor
 
 
-@command("nardy play backgammon --bot heuristic")
+@command("nardy play backgammon --bot heuristic --match 5")
 @click.argument("variant")
 @click.option("--bot", default=None, metavar="BOT", help="Your opponent; by default the best one shipped.")
+@click.option("--match", "length", type=COUNT, metavar="N", help="A match to N points, with the cube if there is one.")
+@click.option("--money", is_flag=True, help="A game for money, with the cube.")
+@click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Write a match file (.mat) at the end.")
 @click.option("--seed", type=WHOLE, help="Of the dice; a random one by default.")
 @click.option("--seat", type=click.Choice(["0", "1"]), default="0", show_default=True, help="Your player number.")
-def play(variant: str, bot: str | None, seed: int | None, seat: str, as_json: bool) -> int:
+def play(
+    variant: str, bot: str | None, length: int | None, money: bool, save: Path | None, seed: int | None, seat: str,
+    as_json: bool,
+) -> int:  # fmt: skip
     """Play against a bot in the terminal.
 
     Type ? for your plays, help for the commands.
     """
-    from nardy_rl.experiments.play import play_game
+    from nardy_rl.agents.policy import write_file
+    from nardy_rl.experiments.play import Stakes, play_game
+    from nardy_rl.match_file import held, match_text
 
-    report = play_game(_variant(variant), bot, seed, int(seat), to_stderr=as_json)
+    game = _variant(variant)
+    if money and length is not None:
+        raise BadOption(f"--money and --match {length}: give one of them")
+    if save is not None:
+        held(game)
+    table = play_game(game, bot, seed, int(seat), as_json, Stakes(0 if money else length))
+    if save is not None:
+        write_file(save, match_text(table.record()).encode())
     if as_json:
-        _emit(report)
+        _emit(table.report())
     return DONE
 
 

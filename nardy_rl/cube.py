@@ -161,9 +161,9 @@ class GameState:
     def points(self, level: int) -> int:
         """What a game won now is worth that the score table counts as `level`: times the cube.
 
-        Jacoby (money only): gammons and backgammons count as plain wins until the cube is turned.
+        Jacoby (money with the cube only): gammons and backgammons count as plain wins until the cube is turned.
         """
-        if self.match.money and self.variant.jacoby and self.cube.value == 1:
+        if self.match.money and self.match.cube and self.variant.jacoby and self.cube.value == 1:
             level = min(level, 1)
         return level * self.cube.value
 
@@ -185,6 +185,31 @@ class GameState:
         if self.offer.kind == RESIGN:
             return "accept", "refuse"
         return ("take", "drop", *([] if self._no_beaver(self.player) else [BEAVER]))
+
+    @property
+    def standing(self) -> str:
+        """Score, cube and open offer in sentences; O is player 0, X is player 1."""
+        match, cube, signs = self.match, self.cube, "OX"
+        kind = "Money" if match.money else f"Match to {match.length}{', Crawford game' if match.crawford else ''}"
+        said = [f"{kind}: O {match.score[0]}, X {match.score[1]}."]
+        if match.cube:
+            place = "in the middle" if cube.owner is None else f"with {signs[cube.owner]}"
+            said.append(f"The cube is at {cube.value}, {place}.")
+        if self.offer is not None:
+            does = {
+                DOUBLE: f"doubles to {2 * cube.value}",
+                BEAVER: f"takes and doubles to {4 * cube.value} (beaver)",
+                RESIGN: f"offers to resign {self.offer.level}",
+            }
+            said.append(f"{signs[self.offer.player]} {does[self.offer.kind]}, {signs[self.player]} is to answer.")
+        if self.conceded is not None:
+            points = f"{self.conceded.points} point{'s' * (self.conceded.points != 1)}"
+            said.append(f"{signs[self.player]} has won {points} by a {self.conceded.how}.")
+        return " ".join(said)
+
+    def picture(self) -> str:
+        """The board, score, cube and open offer as text; see `nardy_rl/picture.py`."""
+        return f"{self.position.picture()}\n    {self.standing}"
 
     # ------------------------------------------------------------------------------------ throwing and playing
 

@@ -47,8 +47,8 @@ class Record:
     names: tuple[str, str] = ("Player 0", "Player 1")
 
 
-def _game_of(variant: Variant) -> Variant:
-    """The variant, if a match file can hold its games; raises BadMatch saying why not."""
+def held(variant: Variant) -> Variant:
+    """The variant, if match files can hold its games; raises BadMatch saying why not."""
     reason = None
     if variant.random_start or variant.start_other:
         reason = "its start is drawn anew for each game, and a match file has no place for it"
@@ -78,7 +78,7 @@ def match_text(record: Record) -> str:
     if not record.games or not all(record.games):
         raise BadMatch("a match file needs a game, and each game a state")
     first = record.games[0][0].match
-    variant = _game_of(first.variant)
+    variant = held(first.variant)
     for name in record.names:
         if name != " ".join(name.split()) or not name or len(name) > _LEFT or ":" in name:
             raise BadMatch(f"the name {name!r} cannot stand in a match file: 1 to {_LEFT} characters, no colon")
@@ -259,7 +259,7 @@ class _Reader:
             self.variant = said
         if self.variant is None:
             raise BadMatch("the file does not name its game: say which it is, as in read_match(text, 'backgammon')")
-        self.variant = _game_of(_tagged(self.variant, self.tags))
+        self.variant = held(_tagged(self.variant, self.tags))
 
     def _begin_game(self, number: int) -> None:
         if self.games and not self.games[-1][-1].over:
