@@ -16,6 +16,7 @@ some masked path.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from typing import NamedTuple
@@ -281,6 +282,7 @@ class _Walker:
 
 
 _own = threading.local()
+_turns = itertools.count(1)  # one for all threads, so that no two walks are taken for the same
 
 
 def _walker(rules: Rules) -> _Walker:
@@ -349,7 +351,6 @@ class CheckerActions(ActionForm):
         play = -1
         for walker.order[0] in orders:
             play = walker.next()
-        walker.turn += 1
-        self._turn = walker.turn
+        walker.turn = self._turn = next(_turns)
         self._state, self._mask = walker.state.copy(), walker.mask.copy()
         return play

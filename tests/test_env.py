@@ -178,6 +178,7 @@ def test_the_masked_paths_are_exactly_the_plays(name: str) -> None:
             continue
         reached: set[bytes] = set()
         open_paths: list[Any] = [action_form("checker", game.copy())]
+        open_paths[0].begin()
         while open_paths:
             form = open_paths.pop()
             for action in np.flatnonzero(form.mask()).tolist():
@@ -243,6 +244,27 @@ def test_the_same_seed_gives_the_same_games_in_any_process_and_thread() -> None:
     for thread in threads:
         thread.join()
     assert results[0] == results[1] == results[2]
+
+
+def test_a_game_may_go_on_in_another_thread_in_the_middle_of_a_play() -> None:
+    whole = NardyEnv("backgammon", actions="checker", observation="packed")
+    steps = at_random(whole, 6, plays=2)
+    env = NardyEnv("backgammon", actions="checker", observation="packed")
+    seen: list[Any] = []
+
+    def begin(game: NardyEnv, seed: int) -> None:
+        _, info = game.reset(seed=seed)
+        game.step(steps[0][0] if game is env else int(np.flatnonzero(info["action_mask"])[0]))
+
+    def go_on() -> None:
+        begin(NardyEnv("backgammon", actions="checker"), 7)  # as many actions as `env` took in its thread
+        seen.append(env.step(steps[1][0])[0])
+
+    for task in (lambda: begin(env, 6), go_on):
+        thread = threading.Thread(target=task)
+        thread.start()
+        thread.join()
+    assert (seen[0] == steps[1][1]).all()
 
 
 def test_without_a_seed_the_games_of_the_last_seed_go_on_and_the_first_seed_is_random() -> None:
