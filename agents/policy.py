@@ -173,6 +173,15 @@ def pretrained_path(variant: Variant) -> Path | None:
     return path if path.is_file() else None
 
 
+def pretrained_for(variant: Variant) -> Policy | None:
+    """The policy that comes with the package for a game, if it can play it: options may change the outcomes it knows."""
+    path = pretrained_path(variant)
+    try:
+        return None if path is None else Policy.load(path, variant)
+    except BadPolicy:
+        return None
+
+
 def test_states(variant: Variant, number: int = 8) -> States:
     """A few states of the variant, always the same: those after the openings of the first games of seed 1."""
     from nardy_rl.position import Position

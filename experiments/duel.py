@@ -287,11 +287,11 @@ def checked_choices(bot: Bot, chosen: Any, first: NDArray[np.int64]) -> NDArray[
 
 
 def _default_evaluator(variant: Variant) -> tuple[Evaluator | None, str | None]:
-    """The shipped policy of the game, if there is one."""
-    from nardy_rl.agents.policy import Policy, pretrained_path
+    """The shipped policy, if there is one that can play the game."""
+    from nardy_rl.agents.policy import pretrained_for
 
-    path = pretrained_path(variant)
-    return (None, None) if path is None else (Policy.load(path, variant), "pretrained")
+    policy = pretrained_for(variant)
+    return (None, None) if policy is None else (policy, "pretrained")
 
 
 def duel(

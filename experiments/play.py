@@ -81,10 +81,10 @@ def play_game(
 
 
 def best_bot(variant: Variant) -> Any:
-    """The strongest bot shipped for this game: a trained policy, else the hand-written one."""
-    from nardy_rl.agents.policy import pretrained_path
+    """The strongest bot shipped for this game: a trained policy if one can play it, else the hand-written one."""
+    from nardy_rl.agents.policy import pretrained_for
 
-    return load_bot(variant, "pretrained" if pretrained_path(variant) else "heuristic")
+    return load_bot(variant, "heuristic" if pretrained_for(variant) is None else "pretrained")
 
 
 class _Table:

@@ -183,3 +183,10 @@ def test_the_command_takes_bots_and_shows_a_table(capsys: pytest.CaptureFixture[
     assert re.search(r"pips +random", out)
     assert run(["stats", "khachapuri", "--bot", "pipz"]) == 2
     assert "did you mean 'pips'" in capsys.readouterr().err
+
+
+def test_where_an_option_changes_what_a_game_is_worth_the_hand_written_player_stands_in_for_the_policy(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["stats", "classic:koks=true", "--games", "4", "--json"]) == 0
+    assert [bot["bot"] for bot in json.loads(capsys.readouterr().out)["bots"]] == ["random", "heuristic"]
