@@ -212,7 +212,7 @@ class _Table:
             )
         if mine:
             self._show_board()
-        if len(choices) == 1 and before.move_text(choices[0]) == "pass":
+        if len(choices) == 1 and before.move_text(choices[0]).startswith("pass"):
             self.show(f"{thrown}: {'you' if mine else 'the bot'} cannot move.")
             after: Position | None = choices[0]
         elif mine:

@@ -12,10 +12,11 @@ checker that goes from 24 to 18 and on to 13, where it hits. The other signs:
 | `^` | pins it |
 | `pass` | no move is possible |
 | `grace` | the last checker came home with the last of these moves, so that one more stage is played |
+| `owes=3x2,4x4` | the debt: what the player could not play of the throw, and the other has to play now |
 
-What a play leaves owing, and to whom, is no part of it; it stands in the position that follows. Reading is
-more tolerant: any order, capitals, commas, `b` or `25` for the bar, `o` or `0` for off, points on the way
-left out (`24/13`), and marks left out where they are not needed to tell two plays apart.
+Reading is more tolerant: any order, capitals, commas, `b` or `25` for the bar, `o` or `0` for off, points on the
+way left out (`24/13`), and marks left out where they are not needed to tell two plays apart. A debt that is
+written must be the one that the play leaves.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from nardy_rl.jit import kernel
 from nardy_rl.lockstep import own_scratch
 from nardy_rl.moves import closed_points, lone_points
 from nardy_rl.plays import no_move
-from nardy_rl.position import Position, _kernel_view, points_of
+from nardy_rl.position import Position, _kernel_view, _owed_text, points_of
 from nardy_rl.turns import MOVES_MASK, head_allowance
 
 Step = tuple[int, int]
@@ -122,11 +123,9 @@ def _name(point: int) -> str:
 def move_text(before: Position, after: Position) -> str:
     """The checker moves of the play that leads from one position to another (see the module's page)."""
     steps = steps_of(before, after)
-    if not steps:
-        return "pass"
     mark = "*" if before.variant.contact == "hit" else "^"
     lone = _lone(before)
-    words = []
+    words = [] if steps else ["pass"]
     for way, number in Counter(_chains(steps)).items():
         word = _name(way[0])
         for point in way[1:]:
@@ -137,7 +136,13 @@ def move_text(before: Position, after: Position) -> str:
         words.append(word + (f"({number})" if number > 1 else ""))
     if int(after.state[TURN]) & GRACE and not int(before.state[TURN]) & GRACE:
         words.append("grace")
-    return " ".join(words)
+    debt = _debt(before, after)
+    return " ".join([*words, f"owes={debt}"] if debt else words)
+
+
+def _debt(before: Position, after: Position) -> str:
+    """What a play leaves for the other player to complete, as a position's text has it; empty for nothing."""
+    return _owed_text(after.owed) if after.player != before.player else ""
 
 
 # ------------------------------------------------------------------------------------------ reading
@@ -149,16 +154,19 @@ class _Wanted(NamedTuple):
     ways: list[tuple[int, ...]]  # each checker's points, the first where it starts
     marks: set[int]  # points with a mark: hit or pinned there
     grace: bool
+    debt: str | None  # what is owed by the other player; None where the text does not say
 
 
+_DEBT = re.compile(r"\bowes=(\S*)")
 _WORD = re.compile(r"((?:bar|off|b|o|\d{1,2})(?:/(?:bar|off|b|o|\d{1,2})[*^]?)+)(?:\(([1-9])\))?")
 _PASSES = ("pass", "-", "")
 
 
 def _read(moves: str, fail: _Failure) -> _Wanted:
     ways, marks, grace = [], set(), False
-    words = moves.lower().replace(",", " ").split()
-    for word in [] if moves.lower().strip() in _PASSES else words:
+    debt = _DEBT.search(moves.lower())
+    text = _DEBT.sub("", moves.lower()).strip()
+    for word in [] if text in _PASSES else text.replace(",", " ").split():
         if word == "grace":
             grace = True
             continue
@@ -178,7 +186,7 @@ def _read(moves: str, fail: _Failure) -> _Wanted:
         if any(a <= b for a, b in zip(way, way[1:], strict=False)):
             raise fail(f"{word!r} does not go forward: checkers move to lower numbers")
         ways += [tuple(way)] * int(match[2] or 1)
-    return _Wanted(ways, marks, grace)
+    return _Wanted(ways, marks, grace, debt[1] if debt else None)
 
 
 class _Failure:
@@ -211,6 +219,9 @@ def find_play(before: Position, moves: str) -> Position:
     if len(fitting) > 1:
         texts = " or ".join(before.move_text(after) for after in fitting)
         raise fail(f"it could be {texts}; write it in full")
+    debt = _debt(before, fitting[0])
+    if wanted.debt not in (None, debt):
+        raise fail(f"it leaves {debt or 'nothing'} to be played by the other player, not {wanted.debt}")
     return fitting[0]
 
 

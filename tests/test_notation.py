@@ -99,6 +99,34 @@ def test_the_last_checker_home_with_the_last_move_is_marked_where_it_matters():
     assert len(set(written)) == 4 and sum(text.endswith(" grace") for text in written) == 1
 
 
+STUCK = Position.start("gulbar").throw(6, 6)
+
+
+def test_a_debt_is_marked_with_what_the_other_player_has_to_play():
+    (after,) = STUCK.plays()
+    assert after.player == 1 and STUCK.move_text(after) == "24/18(2) owes=6x2"
+    for written in ("24/18(2)", "24/18 24/18 owes=6x2", "OWES=6x2 24/18(2)"):
+        assert STUCK.after(written) == after
+    done = Position.start("gulbar").throw(5, 5)
+    assert "owes" not in " ".join(done.move_text(play) for play in done.plays())
+
+
+def test_a_pass_can_leave_a_debt():
+    position = Position.from_text("crazy-v1 24:13 18:2 | 24:14 18:1 | turn=0 throws=1,0 dice=66 owed=6 head=2,1 handed")
+    (after,) = position.plays()
+    assert position.move_text(after) == "pass owes=6"
+    for written in ("pass owes=6", "owes=6", "pass", ""):
+        assert position.after(written) == after
+
+
+@pytest.mark.parametrize("debt", ["6", "6x3", "5x2", ""])
+def test_a_debt_that_a_play_does_not_leave_is_refused(debt):
+    with pytest.raises(IllegalPlay, match=f"it leaves 6x2 to be played by the other player, not {debt}$"):
+        STUCK.after(f"24/18(2) owes={debt}")
+    with pytest.raises(IllegalPlay, match="it leaves nothing to be played by the other player, not 1$"):
+        START.after("8/5 6/5 owes=1")
+
+
 def test_steps_are_in_a_legal_order():
     for name in ("fevga", "crazy-v2", "sport", "caucasian"):
         for state in random_decisions(name, 200, seed=3):
