@@ -174,7 +174,7 @@ def pretrained_path(variant: Variant) -> Path | None:
 
 
 def pretrained_for(variant: Variant) -> Policy | None:
-    """The policy that comes with the package for a game, if it can play it: options may change the outcomes it knows."""
+    """The policy that comes with the package for a game, if it can play it: options may change the outcomes."""
     path = pretrained_path(variant)
     try:
         return None if path is None else Policy.load(path, variant)

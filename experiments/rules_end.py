@@ -44,7 +44,7 @@ def score(v: Variant) -> Paragraphs:
         )
     else:
         yield say(7, "The first to bear off all his checkers wins.", "win")
-    times = " All this is multiplied by the cube." if v.cube else ""
+    times = " The cube multiplies it." if v.cube else ""
     text = {
         "left": "The winner gets a point for each checker that the loser has not borne off, 1 to 15.",
         "one": f"A win is worth 1 point; there is no double win.{times}",

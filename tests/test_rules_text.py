@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,12 @@ def test_both_starts_of_a_game_with_two_are_told() -> None:
     for stack in (24, 1):
         text = proper(with_options(VARIANTS["shootout"], {"stack": stack}))
         assert "four on 24" in text and "four on 1." in text
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_text_comes_from_the_switches_and_not_from_the_name(name: str) -> None:
+    variant = VARIANTS[name]
+    assert proper(replace(variant, id="mine", name="Mine", native="", source="user")) == proper(variant)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
