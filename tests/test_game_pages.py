@@ -62,3 +62,13 @@ def test_every_mark_of_the_rules_page_has_its_reading_on_the_page_of_readings() 
         assert len(played) == len(reading.other)
         for text in played:
             assert parse_variant(text) != VARIANTS[text.partition(":")[0]]
+
+
+def test_the_figures_say_how_they_were_made_and_are_whole() -> None:
+    data = json.loads((GAMES / "figures.json").read_text(encoding="utf-8"))
+    assert data["date"] and data["version"] and data["machine"]
+    assert list(data["games"]) == list(VARIANTS)
+    for game, told in data["games"].items():
+        assert told["variant"] == game and [bot["bot"] for bot in told["bots"]][0] == "random"
+        for bot in told["bots"]:
+            assert sum(kind["games"] for kind in bot["results"]) + bot["unfinished"] == bot["games"]

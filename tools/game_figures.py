@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from typing import Any
 
 from game_pages import FIGURES, figures
 
@@ -20,6 +21,22 @@ from nardy_rl.experiments.play import best_bot
 from nardy_rl.experiments.runs import cpu_name
 from nardy_rl.experiments.stats import stats, summary
 from nardy_rl.variants import VARIANTS
+
+
+def rounded(value: Any) -> Any:
+    """Figures with six decimals, which is more than their errors allow."""
+    if isinstance(value, dict):
+        return {key: rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return round(value, 6) if isinstance(value, float) else value
+
+
+def a_game_a_line(data: dict[str, Any]) -> str:
+    """The file's text: one line for each game, so that a new measurement is a change of its line."""
+    facts = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in data.items() if key != "games"]
+    games = ",\n".join(f"{json.dumps(game)}: {json.dumps(rounded(told))}" for game, told in data["games"].items())
+    return "{\n" + ",\n".join([*facts, '"games": {\n' + games + "\n}"]) + "\n}\n"
 
 
 def main() -> None:
@@ -42,7 +59,7 @@ def main() -> None:
         "machine": cpu_name(),
         "games": {name: kept[name] for name in VARIANTS if name in kept},
     }
-    FIGURES.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    FIGURES.write_text(a_game_a_line(data), encoding="utf-8")
 
 
 if __name__ == "__main__":
