@@ -105,9 +105,18 @@ def _notation(start: Position) -> Paragraphs:
     yield say(
         0,
         f"""A move is written FROM/TO by the mover's own numbers, with off for a checker that is borne off{words}; a (2)
-        after it means two checkers.""",
+        after it means two checkers. A play in which nothing can be moved is written pass.""",
         "notation",
     )  # fmt: skip
+    if v.completion != "none":
+        yield say(
+            0,
+            """What a play leaves for the other player to complete is written after it: owes=3x2,4x4 is two threes, then
+            four fours.""",
+            "notation",
+        )  # fmt: skip
+    if v.stop == "grace":
+        yield say(0, "The word grace after a play says that the last checker came home with its last move.", "notation")
     thrown = start.throw(*EXAMPLE)
     plays = [thrown.move_text(after) for after in thrown.plays()]
     some = plays if len(plays) <= EXAMPLES else [*plays[: EXAMPLES - 1], f"{len(plays) - EXAMPLES + 1} more"]
