@@ -25,7 +25,7 @@ Floats = NDArray[np.float32]
 
 
 class Network:
-    """Points that a player can expect, from features float32[N, F]: one hidden layer, and the exact score at the end."""
+    """Points that a player can expect, from features float32[N, F]: one hidden layer; exact where the game is over."""
 
     def __init__(self, features: int, hidden: int, rng: np.random.Generator) -> None:
         self.w1 = rng.normal(0, 1 / np.sqrt(features), (features, hidden)).astype(np.float32)
