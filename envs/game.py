@@ -37,9 +37,10 @@ _LARGEST = (1 << 63) - 1
 
 @kernel
 def _decisions(rules, scr, row, rng, room):
-    """A generator that goes on to the next decision of the game in `row` each time; yields the number of plays.
+    """A generator that goes on to the next decision of the game in `row` each time.
 
     It throws the dice if nothing is owed, in place, and lists the plays in `room`; 0 plays mean that the game is over.
+    Yields twice the number of plays, and one more if player 1 has to choose, or has won.
     rules: Rules; scr: Scratch; row: uint32[16]; rng: uint64[1]; room: uint32[MAX_PLAYS, 16]. A generator keeps its
     arguments, whose way from Python into a kernel takes longer than all the rest of a step.
     """
@@ -53,7 +54,7 @@ def _decisions(rules, scr, row, rng, room):
             for i in range(n):
                 for k in range(WORDS):
                     room[i, k] = scr.plays[i, k]
-        yield n
+        yield 2 * n + (np.int64(row[TURN]) & PLAYER)
 
 
 class _Engine:
@@ -87,9 +88,10 @@ class Game:
 
     After `reset` it stands before a decision: `state` uint32[16] owes a stage, `plays` uint32[n, 16] are its n >= 1
     distinct legal afterstates (a forced pass is one of them; none when the game is over), in the order of
-    `batch.plays`, and `player` chooses. `step(i)` takes one and throws the dice wherever nothing is owed, until the
-    next decision or the end. A step makes new arrays and leaves the earlier ones as they were. Other attributes:
-    `variant`, `max_plays`, `seed` and `number` (of the game under its seed), `plays_made`, `over`.
+    `batch.plays`, and `player` chooses (of a finished game it is the winner). `step(i)` takes one and throws the dice
+    wherever nothing is owed, until the next decision or the end. A step makes new arrays and leaves the earlier ones as
+    they were. Other attributes: `variant`, `max_plays`, `seed` and `number` (of the game under its seed), `plays_made`,
+    `over`.
     """
 
     def __init__(self, variant: Variant | str, max_plays: int = MAX_GAME_PLAYS) -> None:
@@ -105,7 +107,7 @@ class Game:
         self._thread = 0
         self.state: NDArray[np.uint32] = np.zeros(WORDS, np.uint32)
         self.plays: NDArray[np.uint32] = np.zeros((0, WORDS), np.uint32)
-        self.n = 0
+        self.n = self.player = 0
         self.seed: int | None = None
         self.number = 0
         self.plays_made = 0
@@ -166,7 +168,7 @@ class Game:
         engine = self._engine
         engine.row[:] = row
         engine.rng[0] = self._rng
-        n = engine.decide()
+        n, self.player = divmod(engine.decide(), 2)
         self._rng = engine.rng[0]
         self.state = engine.row.copy()
         self.plays = engine.room[:n].copy()
@@ -188,11 +190,6 @@ class Game:
         return {name: value for name, value in self.__dict__.items() if name != "_engine"} | {"_thread": 0}
 
     # ------------------------------------------------------------------------------------ what it is like
-
-    @property
-    def player(self) -> int:
-        """Who has to play, 0 or 1; of a finished game the winner."""
-        return int(self.state[TURN]) & PLAYER
 
     @property
     def truncated(self) -> bool:
