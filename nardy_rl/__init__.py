@@ -6,6 +6,8 @@ The public surface, with a guide in docs/python.md:
 |---|---|
 | `VARIANTS`, `parse_variant`, `with_options`, `Variant` | the games, their options, a game of your own |
 | `Position` | one position: text, picture, plays, moves |
+| `GameState`, `Match` | a game with its doubling cube, in a match or for money (docs/cube.md) |
+| `nardy_rl.ids`, `xgid`, `fibs`, `forms`, `match_file` | other programs' notations (docs/notation.md) |
 | `nardy_rl.batch` | many positions at once, as arrays: starts, throws, plays, scores, inputs of a net |
 | `nardy_rl.agents`: `load_bot`, `Bot`, `ValueBot`, `Policy` | players, yours among them |
 | the errors below | what each call can raise: one tree under `NardyError` |
@@ -32,6 +34,8 @@ from nardy_rl.errors import (
 )
 
 if TYPE_CHECKING:
+    from nardy_rl.cube import GameState as GameState
+    from nardy_rl.match import Match as Match
     from nardy_rl.options import with_options as with_options
     from nardy_rl.position import Position as Position
     from nardy_rl.variant import Variant as Variant
@@ -44,6 +48,8 @@ except metadata.PackageNotFoundError:  # the sources, not installed
     __version__ = "0+unknown"
 
 _LAZY = {
+    "GameState": "nardy_rl.cube",
+    "Match": "nardy_rl.match",
     "Position": "nardy_rl.position",
     "VARIANTS": "nardy_rl.variants",
     "Variant": "nardy_rl.variant",
@@ -59,7 +65,9 @@ __all__ = [
     "BadPolicy",
     "BadPosition",
     "BadRun",
+    "GameState",
     "IllegalPlay",
+    "Match",
     "MissingExtra",
     "NardyError",
     "Position",
