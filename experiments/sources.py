@@ -69,9 +69,20 @@ def all_readings() -> tuple[Reading, ...]:
     )
 
 
+@cache
+def _readings_by_game() -> dict[str, tuple[Reading, ...]]:
+    """The readings of single games, by the game's id; under an empty id those of every game."""
+    found: dict[str, tuple[Reading, ...]] = {}
+    for reading in all_readings():
+        for game in reading.games or ("",):
+            found[game] = (*found.get(game, ()), reading)
+    return found
+
+
 def readings(variant: Variant, topic: str) -> list[Reading]:
     """The readings that a statement on this topic rests on in this game."""
-    return [r for r in all_readings() if r.topic == topic and (not r.games or variant.id in r.games)]
+    known = _readings_by_game()
+    return [r for r in (*known.get(variant.id, ()), *known[""]) if r.topic == topic]
 
 
 def value_text(value: Any) -> str:
