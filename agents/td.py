@@ -220,7 +220,7 @@ def turn_view(outputs, x, turned, out):
         out[0] = np.float32(1) - out[0]
 
 
-@inner
+@kernel
 def make_targets(outputs, learner, first, last, trace, final):
     """Targets of the states first..last-1 of one game, backwards; `final` are the outputs after the last state."""
     ahead = final  # what follows state t, in the view of the player who acts in t + 1
@@ -242,7 +242,7 @@ def keep_state(work, learner, s, n, outputs_row):
     copy_into(learner.outputs[s], outputs_row)
 
 
-@inner
+@kernel
 def play_game(rules, encoding, start, net, outputs, work, scr, learner, rng, row, first, settings):
     """Play one game against itself and store its states and targets from sample `first` on.
 

@@ -20,7 +20,7 @@ from nardy_rl.board import (
     hit_planes,
     occupied,
 )
-from nardy_rl.jit import inlined
+from nardy_rl.jit import inlined, inner
 from nardy_rl.rules import PIN
 from nardy_rl.turns import ENDS_PLAY, settle
 
@@ -31,6 +31,7 @@ MAX_EDGES = 1 << 15  # at most 680 * 2 nodes have one move left, and at most 15 
 TABLE = 1 << 14
 KNOWN = 1 << 17
 NODE_WORDS = 4
+_SETTLED = 1 << 11  # among the deeds: the play is written as the next state
 
 
 class Scratch(NamedTuple):
@@ -125,11 +126,22 @@ def write_passed(rules, row, out, m0, m1, m2, m3, hits):
 
 @inlined
 def emit(rules, row, scr, n, m0, m1, m2, m3, hits, deeds, ends):
-    """Write the state after play number n; returns n + 1. ends: does the play end the throw (`surely_ends`)."""
-    scr.deeds[n] = deeds
+    """Write play number n; returns n + 1. `settle_plays` must follow when all are written.
+
+    ends: does the play end the throw (`surely_ends`); then the next state is written at once.
+    """
     if ends and not deeds & ENDS_PLAY:
         write_passed(rules, row, scr.plays[n], m0, m1, m2, m3, hits)
+        scr.deeds[n] = deeds | _SETTLED
     else:
         write_play(rules, row, scr.plays[n], m0, m1, m2, m3, hits)
-        settle(rules, row, scr.plays[n], deeds)
+        scr.deeds[n] = deeds
     return n + 1
+
+
+@inner
+def settle_plays(rules, row, scr, n):
+    """Turn the first n plays into next states, where they are not yet."""
+    for i in range(n):
+        if not scr.deeds[i] & _SETTLED:
+            settle(rules, row, scr.plays[i], scr.deeds[i])

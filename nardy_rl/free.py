@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nardy_rl.afterstates import MAX_EDGES, MAX_PLAYS, NODE_WORDS, TABLE, emit
+from nardy_rl.afterstates import MAX_EDGES, MAX_PLAYS, NODE_WORDS, TABLE, emit, settle_plays
 from nardy_rl.board import (
     HEAD,
     HOME_MASK,
@@ -348,4 +348,6 @@ def free_plays(rules, row, scr):
                 if owed & owing == owing and not deeds & using and (using or not which):
                     n = _expand(rules, row, scr, level, i, die, using, moves, closed, lone, allowance, n)
         sizes[level + 1] = n
-    return _choose_plays(rules, row, scr, moves)
+    n = _choose_plays(rules, row, scr, moves)
+    settle_plays(rules, row, scr, n)
+    return n

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nardy_rl.afterstates import emit
+from nardy_rl.afterstates import emit, settle_plays
 from nardy_rl.board import HEAD, HOME_MASK, LARGER_OWED, MY_PINS, ON_BOARD, OWED, SMALLER_OWED, occupied, put, take
 from nardy_rl.jit import highest, inlined, lowest
 from nardy_rl.moves import HEAD_BIT, closed_points, is_permitted, lone_points, sources
@@ -182,16 +182,18 @@ def ordered_plays(rules, row, scr):
     owed = np.int64(row[OWED])
     larger, smaller = owed & 7, owed >> 3 & 7
     full_ends, short_ends = surely_ends(rules, row, True), surely_ends(rules, row, False)
-    if larger == smaller:
-        return double_plays(rules, row, scr, owed >> 6 & 7, owed >> 9 & 7, full_ends, short_ends)
     n = np.int64(0)
-    if owed & LARGER_OWED and owed & SMALLER_OWED:
-        n = two_dice_plays(rules, row, scr, larger, smaller, full_ends)
+    if larger == smaller:
+        n = double_plays(rules, row, scr, owed >> 6 & 7, owed >> 9 & 7, full_ends, short_ends)
     else:
-        short_ends = full_ends
-    # one die alone: if not both can be used, or if its hit ends the game
-    if owed & LARGER_OWED and (n == 0 or rules.hit_wins):
-        n = single_plays(rules, row, scr, n, larger, 1 | USED_LARGER, short_ends, n > 0)
-    if owed & SMALLER_OWED and (n == 0 or rules.hit_wins):
-        n = single_plays(rules, row, scr, n, smaller, 1 | USED_SMALLER, short_ends, n > 0)
+        if owed & LARGER_OWED and owed & SMALLER_OWED:
+            n = two_dice_plays(rules, row, scr, larger, smaller, full_ends)
+        else:
+            short_ends = full_ends
+        # one die alone: if not both can be used, or if its hit ends the game
+        if owed & LARGER_OWED and (n == 0 or rules.hit_wins):
+            n = single_plays(rules, row, scr, n, larger, 1 | USED_LARGER, short_ends, n > 0)
+        if owed & SMALLER_OWED and (n == 0 or rules.hit_wins):
+            n = single_plays(rules, row, scr, n, smaller, 1 | USED_SMALLER, short_ends, n > 0)
+    settle_plays(rules, row, scr, n)
     return n

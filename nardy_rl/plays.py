@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nardy_rl.afterstates import KNOWN, MAX_PLAYS, Scratch, emit, scratch
+from nardy_rl.afterstates import KNOWN, MAX_PLAYS, Scratch, emit, scratch, settle_plays
 from nardy_rl.board import (
     HEAD,
     HOME_MASK,
@@ -31,7 +31,7 @@ from nardy_rl.moves import closed_points, landings, lone_points
 from nardy_rl.ordered import ordered_plays
 from nardy_rl.results import checkers_left, has_borne_off
 from nardy_rl.rules import BEAROFF, FEVGA, GRACE_STOP, RUNNER, SPORT
-from nardy_rl.turns import MOVES_MASK, is_over, owes
+from nardy_rl.turns import MOVES_MASK, is_over, owes, surely_ends
 
 __all__ = ["MAX_PLAYS", "Scratch", "order_matters", "plays", "scratch", "stage_plays"]
 
@@ -82,7 +82,7 @@ def stage_plays(rules, row, scr):
 @inner
 def no_move(rules, row, scr):
     """The empty play, where there is no other, as play number 0. Returns 1."""
-    return emit(
+    n = emit(
         rules,
         row,
         scr,
@@ -93,8 +93,10 @@ def no_move(rules, row, scr):
         np.int64(row[3]),
         np.int64(0),
         np.int64(0),
-        False,
+        surely_ends(rules, row, False),
     )
+    settle_plays(rules, row, scr, n)
+    return n
 
 
 # ---------------------------------------------------------------------------------------------- whole plays
@@ -210,6 +212,15 @@ def longest_wholes(rules, row, scr, n):
     return kept
 
 
+@inlined
+def turn_plays(rules, row, scr):
+    """As `plays`, for kernels."""
+    n = stage_plays(rules, row, scr)
+    if rules.whole and (np.int64(row[OWED]) >> 12 & 7) > (np.int64(row[OWED]) >> 6 & 7):
+        n = longest_wholes(rules, row, scr, n)
+    return n
+
+
 @kernel
 def plays(rules, row, scr):
     """Every distinct legal play of a state that owes a stage, as next states in `scr.plays`.
@@ -217,7 +228,4 @@ def plays(rules, row, scr):
     rules: Rules; row: uint32[16] with something owed; scr: Scratch of this thread. Returns the number of plays, at
     least 1 (the pass). Each next state is in the view of the player who then acts, or finished.
     """
-    n = stage_plays(rules, row, scr)
-    if rules.whole and (np.int64(row[OWED]) >> 12 & 7) > (np.int64(row[OWED]) >> 6 & 7):
-        n = longest_wholes(rules, row, scr, n)
-    return n
+    return turn_plays(rules, row, scr)

@@ -32,17 +32,22 @@ def start_of(variant: Variant) -> Start:
 
 
 @inner
-def _random_layout(rng, smallest, counts):
-    """One random layout into counts int64[26] (rules page, randgammon): k points of k different pairs {D, 25 - D}."""
+def _random_layout(rng, smallest, counts, pairs, cuts):
+    """One random layout into counts int64[26] (rules page, randgammon): k points of k different pairs {D, 25 - D}.
+
+    pairs: int64[12] and cuts: int64[15] are working memory.
+    """
     while True:
         for point in range(26):
             counts[point] = 0
         k = below(rng, 7) + 4 if smallest == 1 else below(rng, 5) + 3
-        pairs = np.arange(1, 13)
+        for i in range(12):
+            pairs[i] = i + 1
         for i in range(k):  # a random choice of k pairs, one point of each
             j = i + below(rng, 12 - i)
             pairs[i], pairs[j] = pairs[j], pairs[i]
-        cuts = np.zeros(15, np.int64)  # a uniform composition of the spare checkers' places into k parts
+        for i in range(15):  # a uniform composition of the spare checkers' places into k parts
+            cuts[i] = 0
         spare = 15 - k * (smallest - 1)
         chosen = 0
         while chosen < k - 1:
@@ -78,7 +83,7 @@ def begin(rules, start, rng, row):
         row[4 + k] = start.planes[1 - mine, k]
     if start.random_stack:
         counts = np.zeros(26, np.int64)
-        _random_layout(rng, start.random_stack, counts)
+        _random_layout(rng, start.random_stack, counts, np.empty(12, np.int64), np.empty(15, np.int64))
         for k in range(4):
             plane = np.int64(0)
             for point in range(26):
