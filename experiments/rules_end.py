@@ -111,7 +111,7 @@ def match(v: Variant) -> Paragraphs:
     if v.cube and v.crawford:
         yield say(
             7,
-            """When a player comes to need one point only, the next game is played without the cube (Crawford);
-            after it the cube is back.""",
+            """When one player, and not both, needs only one point more, the next game is played without the cube
+            (Crawford); after it the cube is back.""",
             "crawford",
         )  # fmt: skip
