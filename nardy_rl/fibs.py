@@ -8,7 +8,9 @@ The line is for one reader, the player named first. After the two names come fif
 | 4-29 | places 0 to 25: O's checkers are positive, X's negative; 0 and 25 are the bars |
 | 30 | who is on roll: 1 O, -1 X, 0 when the game is over |
 | 31-34 | dice of the first player and of the other, 0 where not thrown |
-| 35-38 | the cube; may the first player double; may the other; has the other doubled, so that the first must answer |
+| 35 | the cube |
+| 36, 37 | may the first player double, may the other, by where the cube lies; both where it is in the middle |
+| 38 | has the other doubled, so that the first must answer |
 | 39, 40 | is the first player O (1) or X (-1); does he move to higher places (1) or to lower ones (-1) |
 | 41, 42 | the places of his home and bar |
 | 43-46 | checkers off, then on the bar: the first player's, the other's |
@@ -61,7 +63,7 @@ def fibs_board(game: GameState | Position, names: tuple[str, str] = ("O", "X")) 
         places[place] -= int(counts[other, BAR - place]) * colour
     thrown = list(game.position.dice) or [0, 0]
     cube = game.cube.turned(other) if offer is not None and offer.kind == BEAVER else game.cube
-    may = [int(bool(match.cube) and not match.crawford and cube.owner in (None, player)) for player in (me, other)]
+    may = [int(cube.owner in (None, player)) for player in (me, other)]  # gnubg takes 0 and 0 for an open double
     at_match_point = match.length > 0 and max(match.score) == match.length - 1
     numbers = [
         *(match.length or UNLIMITED, match.score[me], match.score[other]),
@@ -94,37 +96,32 @@ def from_fibs_board(variant: Variant | str, text: str, gnubg: bool = False) -> G
     if words[0] != "board" or len(words) != 3 + _COUNT:
         raise BadPosition(f"{what}: it takes 'board', two names and {_COUNT} numbers, with colons between")
     n = [_number(word, i, what) for i, word in enumerate(words[3:], 1)]
-    length = 0 if n[0] == UNLIMITED else n[0]
-    turn, doubled, colour, direction = n[29], n[37], n[38], n[39]
-    for at, value, allowed in (
-        (30, turn, (1, -1, 0)),
-        (38, doubled, (0, 1)),
-        (39, colour, (1, -1)),
-        (40, direction, (1, -1)),
-    ):
-        if value not in allowed:
-            raise BadPosition(f"{what}: number {at} is {value}; it must be one of {', '.join(map(str, allowed))}")
+    length, my_points, other_points = n[:3]
+    turn, my_dice, other_dice = n[29], n[30:32], n[32:34]
+    value, may, doubled, (colour, direction) = n[34], n[35:37], n[37], n[38:40]
+    for at, allowed in ((30, (1, -1, 0)), (38, (0, 1)), (39, (1, -1)), (40, (1, -1))):
+        if n[at - 1] not in allowed:
+            wanted = ", ".join(map(str, allowed))
+            raise BadPosition(f"{what}: number {at} is {n[at - 1]}; it must be one of {wanted}")
     me = int(colour == -1)
-    on_roll_first = gnubg or turn == colour
-    roller = me if on_roll_first else 1 - me
-    counts = _board(n[3:29], me, direction, what)
-    dice = [die for die in (n[30:32] if on_roll_first else n[32:34]) if die]
+    roller = me if gnubg or turn == colour else 1 - me
+    dice = [die for die in (my_dice if roller == me else other_dice) if die]
     if len(dice) == 1 or any(not 1 <= die <= 6 for die in dice):
         raise BadPosition(f"{what}: dice {n[30:34]} are no throw of the player on roll")
-    position = position_of(variant, counts, roller, dice, what)
+    position = position_of(variant, _board(n[3:29], me, direction, what), roller, dice, what)
     if bool(turn) == position.over and not gnubg:
         raise BadPosition(f"{what}: number 30 is {turn}, but the game is {'' if position.over else 'not '}over")
     _check_borne_off(n, position, me, what)
-    score = (n[1], n[2]) if me == 0 else (n[2], n[1])
-    unplayed = not n[48] and n[34] == 1 and (n[35:37] == [0, 0] or n[49] == 0)
+    score = (my_points, other_points) if me == 0 else (other_points, my_points)
+    may_be_crawford = variant.crawford and value == 1 and not n[48] and (may == [0, 0] or not n[49])
     try:
-        cube, offer = _cube(n[34], n[35:37], me), None
+        cube, offer = _cube(value, may, me), None
         if doubled and cube.owner == 1 - roller:
-            cube, offer = doubled_cube(cube.value, cube.owner, roller), Offer(BEAVER, 1 - roller)
+            cube, offer = doubled_cube(value, cube.owner, roller), Offer(BEAVER, 1 - roller)
         elif doubled:
             offer = Offer(DOUBLE, roller)
-        crawford = None if variant.crawford and unplayed else False
-        return GameState(Match(variant, length, score, crawford), position, cube, offer)
+        match = Match(variant, 0 if length == UNLIMITED else length, score, None if may_be_crawford else False)
+        return GameState(match, position, cube, offer)
     except BadMatch as error:
         raise BadMatch(f"{what}: {error}") from None
 

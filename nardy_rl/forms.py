@@ -73,6 +73,6 @@ def read_state(variant: Variant, text: str) -> tuple[str, GameState]:
 def _from_text(variant: Variant, text: str) -> GameState:
     own = variant.id not in VARIANTS
     game = GameState.from_text(text, variant if own else None)
-    if game.variant.id != variant.id:
+    if game.variant.name != variant.name:
         raise BadPosition(f"the text is of {variant_text(game.variant)}, not of {variant_text(variant)}: {text!r}")
     return game

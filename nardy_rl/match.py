@@ -7,7 +7,7 @@ for money, which never ends. Games without a cube are played to a number of poin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nardy_rl.errors import BadMatch
 from nardy_rl.variant import Variant
@@ -37,11 +37,22 @@ class Match:
     """Points that win the match; 0 is play for money."""
     score: tuple[int, int] = (0, 0)
     """Points of players 0 and 1 before the present game."""
-    crawford: bool | None = None
-    """Is the present game the Crawford game, in which nobody doubles. None: yes if one player is one point from
-    winning and the variant has the rule and a cube. State False for the games after it."""
-    cube: bool | None = None
-    """Is the cube in play. None: as the variant has it."""
+    crawford: bool = None  # type: ignore[assignment]
+    """Is the present game the Crawford game, in which nobody doubles. Left out: yes if one player, not both, is one
+    point from winning and the variant has the rule and a cube. State False for the games after it."""
+    cube: bool = None  # type: ignore[assignment]
+    """Is the cube in play. Left out: as the variant has it."""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            variant: Variant | str,
+            length: int = 0,
+            score: tuple[int, int] = (0, 0),
+            crawford: bool | None = None,
+            cube: bool | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if isinstance(self.variant, str):

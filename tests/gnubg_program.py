@@ -15,9 +15,11 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +146,40 @@ def ask(games: list[GameState]) -> list[dict]:
         boards = re.findall(r"^board:\S+", part, re.MULTILINE)
         found[int(part.split()[0])]["raw"] = boards[0]
     return found
+
+
+def played_over_socket(boards: list[str]) -> list[str]:
+    """What gnubg, serving as an external player on a port of this machine, plays in FIBS boards with dice."""
+    path = program()
+    assert path is not None
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        served = subprocess.Popen(
+            [path, "-t", "-q"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True,
+            env=os.environ | {"HOME": folder},
+        )  # fmt: skip
+        try:
+            assert served.stdin is not None
+            served.stdin.write(f"external 127.0.0.1:{port}\n")
+            served.stdin.flush()
+            for _ in range(100):
+                try:
+                    line = socket.create_connection(("127.0.0.1", port), timeout=30)
+                    break
+                except ConnectionRefusedError:
+                    time.sleep(0.1)
+            with line, line.makefile("rw") as stream:
+                answers = []
+                for board in boards:
+                    stream.write(board + "\n")
+                    stream.flush()
+                    answers.append(stream.readline().strip())
+            return answers
+        finally:
+            served.kill()
+            served.communicate()
 
 
 # ------------------------------------------------------------------------------------------ random states

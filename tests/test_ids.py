@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from gnubg_program import ask, program, random_states
+from gnubg_program import ask, played_over_socket, program, random_states
 
 from nardy_rl.cube import Cube, GameState
 from nardy_rl.errors import BadMatch, BadPosition, NardyError
@@ -109,6 +109,16 @@ def test_a_thousand_states_have_the_ids_that_gnubg_gives():
     for game, answer in zip(games, answers, strict=True):
         check_against_gnubg(game, answer)
     assert sum("understood" in answer for answer in answers) > 800 and sum("raw" in answer for answer in answers) > 600
+
+
+@pytest.mark.long
+@pytest.mark.skipif(program() is None, reason="the program gnubg is missing: apt-get install gnubg")
+def test_gnubg_plays_legally_in_our_fibs_boards():
+    games = [game for game in random_states(200, seed=12) if game.position.owes and game.offer is None]
+    games = [game for game in games if len(game.position.plays()) > 1]
+    assert {game.player for game in games} == {0, 1} and len(games) > 40
+    for game, answer in zip(games, played_over_socket([fibs_board(game) for game in games]), strict=True):
+        assert game.position.after(answer) in game.position.plays(), (game, answer)
 
 
 @pytest.mark.skipif(not has_gnubg(), reason="gnubg-nn is missing: pip install 'nardy-rl[gnubg]'")
