@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -13,6 +16,7 @@ pytest.importorskip("PIL", reason="pictures need Pillow: pip install 'nardy-rl[r
 from nardy_rl.envs import pieces, render  # noqa: E402
 from nardy_rl.envs.render import picture_rgb  # noqa: E402
 
+ROOT = Path(__file__).resolve().parent.parent
 SCALE = render.WIDTH / 1000  # pixels a unit
 
 
@@ -179,3 +183,17 @@ def test_a_name_without_letters_in_the_font_is_replaced_by_the_id() -> None:
     variant = replace(VARIANTS["classic"], id="mine", name="Моя", source="user")
     assert render._title(variant) == "mine"
     assert picture_rgb(Position.start(variant)).shape == (600, 800, 3)
+
+
+def test_the_pictures_of_the_documentation_are_those_that_the_tool_makes() -> None:
+    from PIL import Image
+
+    spec = importlib.util.spec_from_file_location("pictures", ROOT / "tools" / "pictures.py")
+    assert spec is not None and spec.loader is not None
+    pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    for name, (text, cube) in pictures.BOARDS.items():
+        stored = np.asarray(Image.open(pictures.FOLDER / f"{name}.png"), dtype=int)
+        made = picture_rgb(Position.from_text(text), pictures.WIDTH, cube)
+        assert stored.shape == made.shape
+        assert np.abs(stored - made).mean() < 1, name  # letters may differ a little between versions of Pillow
