@@ -19,6 +19,11 @@ from nardy_rl.variant import Variant
 FORMS = ("afterstate", "checker")
 """The forms of action, as the argument `actions` of every environment names them."""
 
+ILLEGAL = ("lose", "raise")
+"""What becomes of an illegal action, as the argument `illegal` names it: the game is lost, or an error is raised."""
+
+LOSS = 1.0  # points that an illegal action costs
+
 
 def afterstate_bound(variant: Variant) -> int:
     """No state of this game has more plays than this: the size of the afterstate form's action space.
@@ -36,6 +41,14 @@ def afterstate_bound(variant: Variant) -> int:
     shorter = plays[1] + plays[2] + plays[3] if variant.mother or variant.hit_wins else 0
     grace = plays[3] if variant.stop == "grace" else 0
     return max(plays[4] + shorter + grace, ends, n * n + 4 * n)
+
+
+def too_many_plays(plays: int, bound: int, position: str) -> BadPosition:
+    """The error for a position that refutes the bound."""
+    return BadPosition(
+        f"{plays} plays, more than the {bound} that were proven to be the most: this is a fault of nardy_rl, please "
+        f"report it with the position {position}"
+    )
 
 
 class ActionForm(ABC):
@@ -119,10 +132,7 @@ class AfterstateActions(ActionForm):
 
     def _check(self) -> None:
         if self.game.n > self.size:
-            raise BadPosition(
-                f"{self.game.n} plays, more than the {self.size} that were proven to be the most: this is a fault of "
-                f"nardy_rl, please report it with the position {self.game.position.text}"
-            )
+            raise too_many_plays(self.game.n, self.size, self.game.position.text)
 
 
 def action_form(name: str, game: Game) -> ActionForm:
@@ -133,4 +143,9 @@ def action_form(name: str, game: Game) -> ActionForm:
         from nardy_rl.envs.checker import CheckerActions
 
         return CheckerActions(game)
-    raise BadOption(f"actions={name!r}{did_you_mean(str(name), FORMS)}: the forms are {' and '.join(FORMS)}")
+    raise unknown_form(name)
+
+
+def unknown_form(name: object) -> BadOption:
+    """The error for a form of action that there is not."""
+    return BadOption(f"actions={name!r}{did_you_mean(str(name), FORMS)}: the forms are {' and '.join(FORMS)}")

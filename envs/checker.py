@@ -42,7 +42,7 @@ from nardy_rl.envs.game import Game
 from nardy_rl.envs.observation import BOUND, HIDDEN
 from nardy_rl.free import free_plays
 from nardy_rl.jit import inlined, inner, kernel, product64
-from nardy_rl.plays import plays
+from nardy_rl.plays import no_move, plays
 from nardy_rl.rules import PER_STAGE, PER_TURN, Rules
 from nardy_rl.turns import USED_LARGER, USED_SMALLER
 
@@ -137,17 +137,35 @@ def _look_ahead(tree, moves):
                 tree.open[level, node] |= tree.open[level + 1, end]
 
 
+@inlined
+def _keep(tree, row, n):
+    """Keep the state and the n plays made from it."""
+    copy_into(tree.row, row)
+    for i in range(n):
+        copy_into(tree.after[i], tree.scr.plays[i])
+
+
 @kernel
 def build(rules, row, tree):
     """Build the tree of a state uint32[16] that owes a stage; returns the number of plays, kept in `tree.after`."""
-    scr = tree.scr
-    n = plays(rules, row, scr)
-    for i in range(n):
-        copy_into(tree.after[i], scr.plays[i])
-    copy_into(tree.row, row)
+    n = plays(rules, row, tree.scr)
+    _keep(tree, row, n)
     moves = np.int64(row[OWED]) >> 9 & 7
-    _number_leaves(tree, moves, free_plays(rules, row, scr), n)
+    _number_leaves(tree, moves, free_plays(rules, row, tree.scr), n)
     _look_ahead(tree, moves)
+    return n
+
+
+@kernel
+def grow(rules, row, tree):
+    """Like `build`, in half the time, but the plays come in an order of their own."""
+    if rules.whole:
+        return build(rules, row, tree)
+    n = free_plays(rules, row, tree.scr)
+    if n == 0:
+        n = no_move(rules, row, tree.scr)
+    _keep(tree, row, n)
+    _look_ahead(tree, np.int64(row[OWED]) >> 9 & 7)
     return n
 
 

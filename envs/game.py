@@ -130,7 +130,7 @@ class Game:
             number = 0
             if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed <= _LARGEST:
                 raise BadPosition(f"seed={seed!r}: a seed is a whole number from 0 to 2^63 - 1")
-        row = np.zeros(WORDS, np.uint32) if position is None else np.array(self._startable(position).state)
+        row = np.zeros(WORDS, np.uint32) if position is None else np.array(self.startable(position).state)
         rng = np.zeros(1, np.uint64)
         stream(np.uint64(seed), np.uint64(number), rng)
         if position is None:
@@ -139,7 +139,7 @@ class Game:
         self._rng = rng[0]
         self._go_on(row)
 
-    def _startable(self, position: Position | str) -> Position:
+    def startable(self, position: Position | str) -> Position:
         """The position to start from; raises BadPosition where no game of this variant can start."""
         if isinstance(position, str):
             position = Position.from_text(position, self.variant)

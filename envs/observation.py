@@ -44,7 +44,7 @@ from nardy_rl.board import (
 from nardy_rl.encoding import MAX_ACTIVE, encode_into, encoding_of, layout
 from nardy_rl.envs.actions import afterstate_bound
 from nardy_rl.errors import BadOption, did_you_mean
-from nardy_rl.jit import inlined, kernel
+from nardy_rl.jit import inlined, inner, kernel
 from nardy_rl.results import score_table
 from nardy_rl.rules import rules_of
 from nardy_rl.variant import Variant
@@ -176,30 +176,54 @@ def boards_into(rows, out):
         board_into(rows[i], out[i])
 
 
-@kernel
-def features_into(rules, encoding, points, scale, rows, player, out):
-    """The features of states uint32[N, 16] in the view of one player, into out float32[N, 221].
+@inner
+def _features_of(rules, encoding, points, scale, row, player, index, value, out):
+    """The features of a state in the view of one player, into out float32[221]; the row may be turned round.
 
-    encoding: the plain one; points: see `score_table`; scale: float32[23], factors of the numbers of the turn.
+    encoding: the plain one; points: see `score_table`; scale: float32[23], factors of the numbers of the turn; index
+    int32[MAX_ACTIVE] and value float32[MAX_ACTIVE]: working memory.
+    """
+    acts = (np.int64(row[TURN]) & PLAYER) == player
+    if not acts:
+        swap_view(row)
+    for k in range(FEATURES_SIZE):
+        out[k] = np.float32(0)
+    for k in range(encode_into(rules, encoding, row, index, value)):
+        out[index[k]] = value[k]
+    at = _turn_into(row, out, _TURN_AT_FEATURES)
+    for k in range(len(scale)):
+        out[_TURN_AT_FEATURES + k] *= scale[k]
+    out[at] = np.float32(acts)
+    if row[OUTCOME]:
+        won = np.float32(points[np.int64(row[OUTCOME]) - 1])
+        out[at + 1] = won if acts else -won
+
+
+@kernel
+def features_into(rules, encoding, points, scale, rows, players, out):
+    """The features of states uint32[N, 16], each in the view of a player int64[N], into out float32[N, 221].
+
+    See `_features_of` for the other arguments.
     """
     index, value = np.empty(MAX_ACTIVE, np.int32), np.empty(MAX_ACTIVE, np.float32)
     row = np.empty(WORDS, np.uint32)
     for i in range(len(rows)):
         copy_into(row, rows[i])
-        acts = (np.int64(row[TURN]) & PLAYER) == player
-        if not acts:
-            swap_view(row)
-        for k in range(FEATURES_SIZE):
-            out[i, k] = np.float32(0)
-        for k in range(encode_into(rules, encoding, row, index, value)):
-            out[i, index[k]] = value[k]
-        at = _turn_into(row, out[i], _TURN_AT_FEATURES)
-        for k in range(len(scale)):
-            out[i, _TURN_AT_FEATURES + k] *= scale[k]
-        out[i, at] = np.float32(acts)
-        if row[OUTCOME]:
-            won = np.float32(points[np.int64(row[OUTCOME]) - 1])
-            out[i, at + 1] = won if acts else -won
+        _features_of(rules, encoding, points, scale, row, players[i], index, value, out[i])
+
+
+@kernel
+def features_of_plays_into(rules, encoding, points, scale, room, first, counts, players, out):
+    """The features of afterstates room[first[i] : first[i] + counts[i]], of game i, into out float32[N, bound, 221].
+
+    Each in the view of a player int64[N]; rows of `out` beyond them stay as they are. See `_features_of`.
+    """
+    index, value = np.empty(MAX_ACTIVE, np.int32), np.empty(MAX_ACTIVE, np.float32)
+    row = np.empty(WORDS, np.uint32)
+    for i in range(len(out)):
+        for k in range(min(counts[i], out.shape[1])):
+            copy_into(row, room[first[i] + k])
+            _features_of(rules, encoding, points, scale, row, players[i], index, value, out[i, k])
 
 
 # ---------------------------------------------------------------------------------------------- the face
@@ -265,5 +289,33 @@ class Observer:
         return self.of(row, row[None])
 
     def _features(self, rows: NDArray[np.uint32], player: np.int64, out: NDArray[np.float32]) -> NDArray[np.float32]:
-        features_into(self._rules, self._encoding, self._points, _TURN_SCALE, rows, player, out)
+        players = np.full(len(rows), player)
+        features_into(self._rules, self._encoding, self._points, _TURN_SCALE, rows, players, out)
         return out
+
+    def of_games(
+        self,
+        states: NDArray[np.uint32],
+        room: NDArray[np.uint32],
+        first: NDArray[np.int64],
+        counts: NDArray[np.int64],
+    ) -> NDArray[Any]:
+        """A new array: what the players observe who act in states uint32[N, 16]; `of` for many games at once.
+
+        room: uint32[M, 16], where the afterstates of game i are room[first[i] : first[i] + counts[i]].
+        """
+        if self.kind == "packed":
+            return states.copy()
+        if self.kind == "board":
+            boards = np.empty((len(states), BOARD_SIZE), np.int8)
+            boards_into(states, boards)
+            return boards
+        players = (states[:, TURN] & np.uint32(PLAYER)).astype(np.int64)
+        known = (self._rules, self._encoding, self._points, _TURN_SCALE)
+        if self.kind == "features":
+            features = np.empty((len(states), FEATURES_SIZE), np.float32)
+            features_into(*known, states, players, features)
+            return features
+        of_plays = np.zeros((len(states), *self.shape), np.float32)
+        features_of_plays_into(*known, room, first, counts, players, of_plays)
+        return of_plays

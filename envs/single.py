@@ -11,7 +11,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nardy_rl.dice import below, stream
-from nardy_rl.envs.actions import action_form
+from nardy_rl.envs.actions import ILLEGAL, LOSS, action_form
 from nardy_rl.envs.game import MAX_GAME_PLAYS, Game
 from nardy_rl.envs.observation import Observer
 from nardy_rl.envs.opponent import Opponent
@@ -21,8 +21,6 @@ from nardy_rl.position import Position
 from nardy_rl.variant import Variant
 
 RENDER_MODES = ("ansi", "rgb_array")
-ILLEGAL = ("lose", "raise")
-LOSS = 1.0  # points that an illegal action costs
 _OPENINGS = 1000  # games that an opponent may end, one after the other, before the agent has had a choice
 _OPPONENT_STREAM = 1 << 62  # added to a game's number: the random stream beside its dice
 
