@@ -304,8 +304,9 @@ class NardyVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             for array in info.values():
                 array[~has] = 0
         info |= {f"_{name}": has.copy() for name in list(info)}
-        if games.illegal.any():
-            info["illegal"], info["_illegal"] = games.illegal & has, games.illegal & has
+        illegal = games.illegal & has
+        if illegal.any():
+            info["illegal"], info["_illegal"] = illegal, illegal.copy()
         return info
 
     def _masks(self) -> NDArray[np.int8]:
@@ -327,7 +328,6 @@ class NardyVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         for i in which:
             final[i] = observations[i].copy()
         of_end = {name: np.where(_column(ended, value), value, np.zeros_like(value)) for name, value in info.items()}
-        self._games.illegal[which] = False
         kernels.start_next_games(self._rules, self._start, self._games, which)
         self._decide(which, self._used)
         following = self._info(np.ones(self.num_envs, np.bool_))

@@ -71,6 +71,7 @@ def _start(rules, start, games, i, opening):
         begin(rules, start, random, games.rows[i])
     games.made[i] = 0
     games.ended[i] = False
+    games.illegal[i] = False
     games.rewards[i] = 0.0
     games.depth[i] = 0
 
