@@ -221,7 +221,7 @@ def _binding(v: Variant) -> Paragraphs:
             "bound_hide",
         )  # fmt: skip
     off = (
-        "no other checker of yours can move with that die at that moment"
+        "that die has no other legal move at that moment"
         if v.bound_off == "die"
         else "there is no other play that uses as many dice"
     )
