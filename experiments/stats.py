@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nardy_rl.agents.bot import Bot, all_plays
 from nardy_rl.board import OUTCOME, PLAYER, STARTER, THROWS, TURN
 from nardy_rl.errors import BadOption
-from nardy_rl.experiments.duel import CAP, checked_choices
+from nardy_rl.experiments.paired import CAP, checked_choices
 from nardy_rl.jit import inlined, kernel
 from nardy_rl.lockstep import begin_all, draw_all, roll_all, stream_all, throw_all
 from nardy_rl.plays import MAX_PLAYS
