@@ -363,24 +363,34 @@ def train(variant: str | None, sets: tuple[str, ...], as_json: bool, **given: An
 @click.option("--threads", type=COUNT, help="Threads that play; all cores by default. The result is the same.")
 @click.option(
     "--luck", default="auto", show_default=True, metavar="BOT|auto|none",
-    help="Whose values adjust for luck: auto takes the shipped policy where there is one.",
+    help="Whose values adjust for luck: auto takes the shipped policy, or what a short trial shows to be best.",
 )  # fmt: skip
 @click.option("--at-least", type=float, metavar="PPG", help="A gate: exit 1 if a scores fewer points a game.")
+@click.option(
+    "--sequential", metavar="LOW,HIGH",
+    help="Stop as soon as a is found to score at least HIGH, or at most LOW; --games is then the most to play.",
+)  # fmt: skip
+@click.option("--match", type=COUNT, metavar="N", help="Take the games for matches to N points, without a cube.")
+@click.option("--save-games", type=click.Path(path_type=Path), metavar="FILE", help="Write all games as text.")
+@click.option("--results", type=click.Path(path_type=Path), metavar="FILE", help="Add the result to a file of results.")
 def evaluate(
     variant: str, bot_a: str, bot_b: str, games: int, seed: int, threads: int | None, luck: str,
-    at_least: float | None, as_json: bool,
+    at_least: float | None, sequential: str | None, match: int | None, save_games: Path | None, results: Path | None,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """A duel of two bots.
 
-    Pairs of games with the same dice and swapped seats; adjusted for luck where chance is a plain throw.
+    Pairs of games with the same dice and swapped seats; adjusted for luck where that takes off enough of the error.
     """
     from nardy_rl.agents import load_bot
     from nardy_rl.experiments.duel import duel
-    from nardy_rl.experiments.screen import duel_table, getting_ready, messages, progress
+    from nardy_rl.experiments.screen import duel_notes, duel_table, getting_ready, messages, progress
+    from nardy_rl.experiments.sequential import read_test
 
     game = _variant(variant)
     sys.path.append(os.getcwd())  # where a user's own module:Class is
     console = messages()
+    test = None if sequential is None else read_test(sequential)
     with getting_ready(console):
         a, b = load_bot(game, bot_a), load_bot(game, bot_b)
     judge: Any = {"auto": None, "none": "none"}[luck] if luck in ("auto", "none") else load_bot(game, luck)
@@ -388,19 +398,26 @@ def evaluate(
         raise BadOption(f"--luck {luck} has no values of positions to adjust with: take pretrained, pips or none")
     if a.parallel and b.parallel:  # a user's bot is asked no more than needed
         with getting_ready(console):
-            duel(game, a, b, 2, seed, 1, judge)
+            duel(game, a, b, 2, seed, 1, "none")
     with progress(console, "games") as report:
-        played = duel(game, a, b, games, seed, threads, judge, progress=report)
+        played = duel(
+            game, a, b, games, seed, threads, judge, progress=report, sequential=test, save_games=save_games,
+            match=match or 0,
+        )  # fmt: skip
     data = played.as_dict()
     passed = at_least is None or played.ppg >= at_least
+    if at_least is not None:
+        data |= {"at_least": at_least, "passed": passed}
+    if results is not None:
+        from nardy_rl.experiments.results_file import add_result
+
+        add_result(results, "evaluate", data)
     if as_json:
-        _emit(data | ({} if at_least is None else {"at_least": at_least, "passed": passed}))
+        _emit(data)
         return DONE if passed else NO
     _print(duel_table([data]))
-    adjusted = f"adjusted for luck by {played.adjusted_by}" if played.adjusted_by else "not adjusted for luck"
-    _print(f"\n{played.variant}, seed {seed}, {adjusted}; ± is one standard error")
-    for note in played.notes:
-        _print(note)
+    for line in duel_notes(data):
+        _print(line)
     if at_least is not None:
         _print(f"{'passed' if passed else 'MISSED'}: at least {at_least:+g} points a game")
     return DONE if passed else NO

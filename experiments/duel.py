@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, ValueBot
 from nardy_rl.errors import BadBot, BadOption
-from nardy_rl.experiments.luck import Floats, adjusted, choose_evaluator, quick_evaluator
-from nardy_rl.experiments.paired import BATCH, CAP, Duellists, Evaluator, play_pairs
+from nardy_rl.experiments.games_file import GamesFile, game_lines
+from nardy_rl.experiments.luck import Floats, adjusted, choose_evaluator, pair_means, quick_evaluator
+from nardy_rl.experiments.matches import play_matches
+from nardy_rl.experiments.paired import BATCH, CAP, Duellists, Evaluator, Played, play_pairs
+from nardy_rl.experiments.sequential import SequentialTest
 from nardy_rl.variant import Variant
 from nardy_rl.variants import parse_variant, variant_text
 
@@ -26,7 +32,9 @@ class DuelResult:
     """What a duel came to, for bot a, in points a game; `se` and `se_raw` are standard errors over pairs.
 
     ppg is adjusted for luck where `adjusted_by` names an evaluator, with `multiple` times the luck taken off, else
-    equal to ppg_raw. `wins` are games won by a. Unfinished games count 0 points.
+    equal to ppg_raw. `wins` are games won by a. Unfinished games count 0 points. `sequential` is what a sequential
+    test came to (`sequential.py`); a duel that it stopped counts only the games up to that look. `match` is what came
+    of the games as matches (`matches.py`).
     """
 
     variant: str
@@ -43,6 +51,8 @@ class DuelResult:
     seed: int
     adjusted_by: str | None
     multiple: float | None
+    sequential: dict[str, Any] | None = None
+    match: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -96,15 +106,21 @@ def duel(
     cap: int = CAP,
     progress: Callable[[int, int], None] | None = None,
     batch: int = BATCH,
+    sequential: SequentialTest | None = None,
+    save_games: str | Path | None = None,
+    match: int = 0,
 ) -> DuelResult:
     """Bot a against bot b over `games` games, two a pair (an odd number is rounded up, and said in `notes`).
 
     threads: None takes the processors there are; one where a bot allows no more. evaluator: for the luck
     adjustment; None chooses one (`luck.choose_evaluator`), "none" takes none. cap: plays after which a game counts as
     unfinished. progress: called with (games finished, games in all) now and then. batch: games in lockstep in one
-    thread; it changes the speed, never the result.
+    thread; it changes the speed, never the result. sequential: a test that may end the duel before all games are
+    played. save_games: a file for all games as text (`games_file.py`). match: points of the matches that the games are
+    to be taken for; 0 for none.
 
-    Raises BadBot if a bot was loaded for another game, BadOption for numbers out of range.
+    Raises BadBot if a bot was loaded for another game, BadOption for numbers out of range or a file that cannot be
+    written.
     """
     total = games + games % 2
     limit = 1 if threads is None else threads
@@ -114,35 +130,66 @@ def duel(
             pass
     who, judge_name = with_evaluator(who, evaluator, total, threads)
     begun = time.perf_counter()
-    played = list(play_pairs(who, total, threads, batch, progress))
+    points, luck, finished = _play(who, total, threads, batch, progress, sequential, save_games)
     seconds = time.perf_counter() - begun
-    points = np.concatenate([part.points for part in played])
-    luck = np.concatenate([part.luck for part in played])
-    unfinished = int(total - sum(part.finished.sum() for part in played))
     notes = [f"{games} is odd: {total} games were played, two a pair"] if total != games else []
+    unfinished = int((~finished).sum())
     if unfinished:
-        notes.append(f"{unfinished} of {total} games were unfinished after {cap} plays and count 0")
+        notes.append(f"{unfinished} of {len(points)} games were unfinished after {cap} plays and count 0")
     raw = points.reshape(-1, 2).mean(axis=1)
-    values, multiple = adjusted(raw, luck.reshape(-1, 2).mean(axis=1)) if who.evaluator is not None else (raw, None)
-    ppg, se = mean_and_error(values)
-    ppg_raw, se_raw = mean_and_error(raw)
+    multiple = None
+    ppg, se = ppg_raw, se_raw = mean_and_error(raw)
+    if sequential is not None and sequential.verdict:
+        ppg, se = sequential.mean, sequential.se
+        notes.append("the duel was stopped by its own result, which is therefore too extreme; see the interval")
+    elif who.evaluator is not None:
+        values, multiple = adjusted(raw, luck.reshape(-1, 2).mean(axis=1))
+        ppg, se = mean_and_error(values)
     return DuelResult(
         variant=variant_text(who.variant),
         a=a.name,
         b=b.name,
-        games=total,
+        games=len(points),
         ppg=ppg,
         se=se,
         ppg_raw=ppg_raw,
         se_raw=se_raw,
         wins=int((points > 0).sum()),
         unfinished=unfinished,
-        games_per_s=total / seconds,
+        games_per_s=len(points) / seconds,
         seed=seed,
         adjusted_by=judge_name,
         multiple=multiple,
+        sequential=None if sequential is None else sequential.as_dict(),
+        match=play_matches(who.variant, match, points) if match else None,
         notes=tuple(notes),
     )
+
+
+def _play(
+    who: Duellists,
+    total: int,
+    threads: int | None,
+    batch: int,
+    progress: Callable[[int, int], None] | None,
+    sequential: SequentialTest | None,
+    save_games: str | Path | None,
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Points and luck of bot a by game, f64[N] each, and whether it was finished, as far as they count."""
+    parts: list[Played] = []
+    with GamesFile(save_games) if save_games is not None else nullcontext() as file:
+        for part in play_pairs(who, total, threads, batch, progress, file is not None):
+            if file is not None:
+                file.write(game_lines(who, part))
+                part = replace(part, plays=[])
+            parts.append(part)
+            if sequential is not None and sequential.add(*pair_means([part])):
+                break
+    counted = 2 * sequential.pairs if sequential is not None and sequential.verdict else total
+    points, luck, finished = (
+        np.concatenate([getattr(part, name) for part in parts])[:counted] for name in ("points", "luck", "finished")
+    )
+    return points, luck, finished
 
 
 def mean_and_error(pairs: Floats) -> tuple[float, float]:

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,13 +44,6 @@ class Evaluator(Protocol):
         """Value f32[N, 21], for each state's player, of his best reply to each roll of `dice.ROLLS`."""
 
 
-class Witness(Protocol):
-    """Who is told every play of a batch of games: a file of games, say."""
-
-    def saw(self, games: NDArray[np.int64], states: States, afterstates: States) -> None:
-        """In games number int64[N] the plays from states to afterstates uint32[N, 16] were made."""
-
-
 @dataclass(frozen=True)
 class Duellists:
     """Who plays what: two bots loaded for the variant, the seed of the dice, and the evaluator of luck, if any."""
@@ -63,6 +56,14 @@ class Duellists:
     cap: int = CAP
 
 
+class Step(NamedTuple):
+    """Plays made at the same time in some of the games."""
+
+    games: NDArray[np.int64]  # [K]: their numbers
+    states: States  # [K, 16]
+    afterstates: States  # [K, 16]
+
+
 @dataclass(frozen=True)
 class Played:
     """What came of games number first .. first + len(points) - 1, for bot a; `first` is even."""
@@ -71,6 +72,7 @@ class Played:
     points: NDArray[np.float64]  # [N]; 0 for an unfinished game
     luck: NDArray[np.float64]  # [N]: points that a gained by the throws, less those of b; equal luck of a pair left out
     finished: NDArray[np.bool_]  # [N]
+    plays: list[Step] = field(default_factory=list)  # in the order in which they were made, if they were to be kept
 
 
 # ---------------------------------------------------------------------------------------------- kernels
@@ -201,7 +203,7 @@ class _Shared:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
-def _play_batch(duel: Duellists, first_game: int, size: int, shared: _Shared, witness: Witness | None) -> Played:
+def _play_batch(duel: Duellists, first_game: int, size: int, shared: _Shared, keep_plays: bool) -> Played:
     """`size` games from number first_game on."""
     rules, start, table = rules_of(duel.variant), start_of(duel.variant), score_table(duel.variant)
     seed = np.uint64(duel.seed & 0xFFFFFFFFFFFFFFFF)
@@ -211,6 +213,7 @@ def _play_batch(duel: Duellists, first_game: int, size: int, shared: _Shared, wi
     points, luck, finished = np.zeros(size), np.zeros(size), np.zeros(size, np.bool_)
     rolled, order, active = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
     draws = np.zeros(size, np.uint64)
+    kept: list[Step] = []
     for step in range(duel.cap):
         n = len(rows)
         if step:  # at the opening throw both games of a pair are in the same position
@@ -227,8 +230,8 @@ def _play_batch(duel: Duellists, first_game: int, size: int, shared: _Shared, wi
                 states = rows[mine]
                 plays, first = all_plays(rules, states)
                 after = plays[checked_choices(bot, bot.pick(states, plays, first, draws[mine]), first)]
-                if witness is not None:
-                    witness.saw(games[mine], states, after)
+                if keep_plays:
+                    kept.append(Step(games[mine], states, after))
                 rows[mine] = after
         left = _finish(rows, games, table, first_game, points, finished, active)
         if left < n:
@@ -238,7 +241,7 @@ def _play_batch(duel: Duellists, first_game: int, size: int, shared: _Shared, wi
                 shared.finished += n - left
         if not left or shared.stopped:
             break
-    return Played(first_game, points, luck, finished)
+    return Played(first_game, points, luck, finished, kept)
 
 
 # ---------------------------------------------------------------------------------------------- all of them
@@ -255,12 +258,12 @@ def play_pairs(
     threads: int | None = None,
     batch: int = BATCH,
     progress: Callable[[int, int], None] | None = None,
-    witness: Callable[[], Witness] | None = None,
+    keep_plays: bool = False,
 ) -> Iterator[Played]:
     """Games number 0 .. games - 1 (an even number), in batches, in the order of their numbers.
 
     threads: see `threads_for`. batch: games in lockstep in one thread; it changes the speed, never the result.
-    progress: called with (games finished, games in all) now and then. witness: makes one for each batch. Leaving the
+    progress: called with (games finished, games in all) now and then. keep_plays: see `Played.plays`. Leaving the
     iterator early stops the games that are under way.
     """
     workers = threads_for(duel, threads)
@@ -273,8 +276,7 @@ def play_pairs(
             while waiting or begun < games:
                 while begun < games and len(waiting) < 2 * workers:  # no further ahead: the caller may have enough
                     some = min(size, games - begun)
-                    seer = witness() if witness is not None else None
-                    waiting.append(pool.submit(_play_batch, duel, begun, some, shared, seer))
+                    waiting.append(pool.submit(_play_batch, duel, begun, some, shared, keep_plays))
                     begun += some
                 wait(waiting[:1], timeout=0.1)
                 if progress is not None:

@@ -26,17 +26,18 @@ def result() -> Console:
 
 
 def emit_json(data: Mapping[str, Any]) -> None:
-    """Print one JSON object on standard output; NumPy's numbers and arrays become plain, NaN becomes null."""
-    print(json.dumps(_plain(data), ensure_ascii=False, allow_nan=False))
+    """Print one JSON object on standard output (see `plain`)."""
+    print(json.dumps(plain(data), ensure_ascii=False, allow_nan=False))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Data that JSON can hold: NumPy's numbers and arrays as plain ones, paths as text, NaN and infinities as None."""
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
@@ -79,6 +80,31 @@ def duel_table(results: Sequence[Mapping[str, Any]], title: str = "") -> Table:
              f"{r['games']:,}{unfinished}", f"{r['games_per_s']:,.0f}"]
         )  # fmt: skip
     return table(columns, rows, title)
+
+
+def duel_notes(r: Mapping[str, Any]) -> list[str]:
+    """What is to be said under the table of one duel, a line each."""
+    lines = [f"\n{r['variant']}, seed {r['seed']}, not adjusted for luck; ± is one standard error"]
+    if r["adjusted_by"]:
+        times = "" if r["multiple"] is None else f", {r['multiple']:.2f} of it taken off"
+        lines = [lines[0].replace("not adjusted for luck", f"adjusted for luck by {r['adjusted_by']}{times}")]
+    test = r.get("sequential")
+    if test:
+        verdict = {"high": f"at least {test['high']:+g}", "low": f"at most {test['low']:+g}"}.get(test["verdict"])
+        said = f"decided: {verdict} points a game" if verdict else "not decided"
+        lines.append(f"sequential test of {test['low']:+g} and {test['high']:+g}: {said}, errors {test['error']:.0%}")
+        if test["interval"]:
+            low, high = test["interval"]
+            lines.append(f"interval that holds at every look: {low:+.3f} to {high:+.3f}")
+    match = r.get("match")
+    if match:
+        share = (
+            ""
+            if match["share"] is None
+            else f", {match['share']:.1%} won" + ("" if match["se"] is None else f" ± {match['se']:.1%}")
+        )
+        lines.append(f"matches to {match['length']}: {match['matches']:,}{share}")
+    return [*lines, *r["notes"]]
 
 
 def bench_table(lines: Sequence[Mapping[str, Any]]) -> Table:

@@ -9,9 +9,9 @@ import pytest
 
 from nardy_rl.agents import load_bot
 from nardy_rl.agents.bot import Bot
-from nardy_rl.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.errors import BadBot, BadOption
-from nardy_rl.experiments.duel import OPENING_WEIGHTS, duel
+from nardy_rl.experiments.duel import duel
+from nardy_rl.experiments.sequential import SequentialTest
 from nardy_rl.position import Position
 from nardy_rl.variants import VARIANTS, parse_variant
 
@@ -52,11 +52,20 @@ def test_all_games_can_be_played_out(game):
     assert played.ppg_raw < 1 and np.isfinite(played.ppg) and np.isfinite(played.se)
 
 
-def test_random_against_itself_is_even_within_the_error():
-    bot = load_bot("backgammon", "random")
-    played = duel("backgammon", bot, bot, games=2000, evaluator="none")
+@pytest.mark.parametrize("game", list(VARIANTS))
+def test_a_bot_that_draws_lots_is_even_with_itself_within_the_error(game):
+    bot = load_bot(game, "random")
+    played = duel(game, bot, bot, games=600, seed=5, evaluator="none")
     assert 0 < abs(played.ppg_raw) < 4 * played.se_raw
-    assert 0.45 < played.wins / played.games < 0.55
+    assert not played.unfinished
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("game", list(VARIANTS))
+def test_a_bot_that_draws_some_lots_is_even_with_itself_adjusted_for_luck(game):
+    bot = Shifted(game)
+    played = duel(game, bot, bot, games=1000, seed=6, evaluator=load_bot(game, "heuristic"))
+    assert played.se > 0 and abs(played.ppg) < 4 * played.se and abs(played.ppg_raw) < 4 * played.se_raw
 
 
 @pytest.mark.parametrize("game", THREE)
@@ -65,8 +74,7 @@ def test_adjusted_and_raw_means_agree(game):
     played = duel(game, a, b, games=400, seed=3, evaluator=a)
     assert played.adjusted_by == "heuristic" and played.ppg != played.ppg_raw
     assert abs(played.ppg - played.ppg_raw) < 4 * np.hypot(played.se, played.se_raw)
-    if game != "classic":  # there the paired dice have taken away all luck that the heuristic sees
-        assert played.se < 0.95 * played.se_raw
+    assert played.se < 1.02 * played.se_raw  # the multiple is fitted: even poor values do no harm
 
 
 class Shifted(Bot):
@@ -92,10 +100,10 @@ class Nonsense:
         return np.sin(seeds[:, None].astype(np.float64) * (1 + np.arange(21))).astype(np.float32)
 
 
-def test_a_bad_evaluator_adds_noise_but_no_bias():
+def test_a_bad_evaluator_does_no_harm():
     played = duel("classic", *bots("classic", "pips", "random"), games=2000, evaluator=Nonsense())
-    assert played.se > played.se_raw
-    assert abs(played.ppg - played.ppg_raw) < 4 * np.hypot(played.se, played.se_raw)
+    assert abs(played.multiple) < 0.1 and played.se < 1.02 * played.se_raw
+    assert abs(played.ppg - played.ppg_raw) < 0.5 * played.se_raw
 
 
 def test_both_games_of_a_pair_have_the_same_start_and_dice():
@@ -120,11 +128,6 @@ def test_both_games_of_a_pair_have_the_same_start_and_dice():
         assert len(seen) > 20
         for throw, twice in seen.items():
             assert len(twice) in (1, 2) and len(set(twice)) == 1, throw
-
-
-def test_the_opening_roll_is_one_of_fifteen():
-    assert OPENING_WEIGHTS.sum() == pytest.approx(1) and ROLL_WEIGHTS.sum() == pytest.approx(1)
-    assert (OPENING_WEIGHTS[ROLLS[:, 0] == ROLLS[:, 1]] == 0).all() and (OPENING_WEIGHTS > 0).sum() == 15
 
 
 def test_an_odd_number_of_games_is_rounded_up_and_said():
@@ -176,3 +179,20 @@ def test_a_pick_that_is_no_play_is_refused_with_the_bot_s_name():
 
     with pytest.raises(BadBot, match="'astray' picked something that is no play"):
         duel("hyper", Astray(parse_variant("hyper"), "astray"), load_bot("hyper", "pips"), evaluator="none")
+
+
+def test_the_games_of_a_duel_can_be_taken_for_matches():
+    played = duel("backgammon", *bots("backgammon", "heuristic", "random"), games=60, evaluator="none", match=5)
+    assert played.match["length"] == 5 and played.match["matches"] % 2 == 0
+    assert played.match["games"] <= 60 and played.match["share"] > 0.8
+
+
+def test_a_duel_stops_when_a_sequential_test_is_decided():
+    a, b = bots("hyper", "heuristic", "random")
+    results = [
+        duel("hyper", a, b, games=4000, evaluator="none", sequential=SequentialTest(0.0, 0.2), threads=threads, batch=n)
+        for threads, n in ((1, 512), (2, 64))
+    ]
+    assert same(results[0]) == same(results[1])
+    assert results[0].sequential["verdict"] == "high" and results[0].games < 1000
+    assert results[0].games == 2 * results[0].sequential["pairs"] and "too extreme" in results[0].notes[-1]
