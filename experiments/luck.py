@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, ValueBot
-from nardy_rl.agents.policy import Policy, pretrained_path
+from nardy_rl.agents.policy import Policy, pretrained_for
 from nardy_rl.agents.sieve import Sifted
 from nardy_rl.experiments.paired import Duellists, Evaluator, Played, play_pairs
 from nardy_rl.variant import Variant
@@ -72,10 +72,10 @@ def _candidates(variant: Variant, a: Bot, b: Bot) -> list[ValueBot]:
     from nardy_rl.agents.heuristic import HeuristicBot
 
     found: list[ValueBot] = []
-    path = pretrained_path(variant)
-    if path is not None:
-        found.append(Policy.load(path, variant))
-        found[0].name = "pretrained"
+    shipped = pretrained_for(variant)
+    if shipped is not None:
+        shipped.name = "pretrained"
+        found.append(shipped)
     trained = [bot for bot in (a, b) if isinstance(bot, Policy)]
     found += sorted(trained, key=lambda bot: -bot.header.get("games", 0))[:1]
     return [*found, HeuristicBot(variant)]
