@@ -126,7 +126,7 @@ def cube(value: int, size: int) -> Image:
     inset = full * 0.045
     draw.rounded_rectangle((inset, inset, full - inset, full - inset), radius=full * 0.12, fill=CUBE)
     text = str(value)
-    letters = font(full * (0.62, 0.56, 0.42)[min(len(text), 3) - 1])
+    letters = font(full * (0.62, 0.56, 0.42, 0.32)[min(len(text), 4) - 1])
     draw.text((full / 2, full / 2), text, font=letters, fill=MARKS[0], anchor="mm", stroke_width=full * 0.012)
     return picture.reduce(_LARGER)
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.board import BAR, HEAD
+from nardy_rl.cube import Cube
 from nardy_rl.envs import pieces
 from nardy_rl.envs.pieces import Colour, font, mixed, pillow
 from nardy_rl.errors import BadOption
@@ -35,9 +36,6 @@ WIDTH = 800
 
 SMALLEST, LARGEST = 240, 4000
 NAMES = ("White", "Black")
-
-Cube = tuple[int, int | None]
-"""The doubling cube: its value, and the player who owns it or None in the middle."""
 
 # Geometry, in thousandths of the width. The board is symmetrical about its centre (_MIDDLE_X, _MIDDLE_Y).
 _UNITS, _HEIGHT = 1000.0, 750.0
@@ -69,14 +67,11 @@ _SHARPER = 3  # the empty board is drawn this many times too large
 def picture_rgb(position: Position, size: int = WIDTH, cube: Cube | None = None) -> NDArray[np.uint8]:
     """The position as a picture uint8[3 * size // 4, size, 3], RGB.
 
-    size: the width in pixels, 240 to 4000. cube: value and owner of the doubling cube, or None to show none. Equal
-    arguments give equal pictures. Raises BadOption for another size or a cube that cannot be, and MissingExtra
-    without Pillow.
+    size: the width in pixels, 240 to 4000. cube: the doubling cube, as `GameState.cube` has it, or None to show none.
+    Equal arguments give equal pictures. Raises BadOption for another size, and MissingExtra without Pillow.
     """
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or not SMALLEST <= size <= LARGEST:
         raise BadOption(f"size={size!r}: the width of a picture is a whole number from {SMALLEST} to {LARGEST} pixels")
-    if cube is not None and (cube[0] not in (1, 2, 4, 8, 16, 32, 64) or cube[1] not in (None, 0, 1)):
-        raise BadOption(f"cube={cube!r}: it takes a value 1, 2, 4 ... 64 and its owner, 0, 1 or None")
     canvas = _Canvas(int(size), position)
     _draw_edges(canvas)
     _draw_checkers(canvas)
@@ -295,11 +290,10 @@ def _draw_trays(canvas: _Canvas) -> None:
 
 def _draw_cube(canvas: _Canvas, cube: Cube) -> None:
     """The cube at the left: in the middle, or at its owner's end."""
-    value, owner = cube
     y = _MIDDLE_Y
-    if owner is not None:
-        y = _LOWER - _CUBE_SIZE / 2 - 6 if owner == 0 else _UPPER + _CUBE_SIZE / 2 + 6
-    canvas.paste(pieces.cube(value, canvas.pixels(_CUBE_SIZE)), _UNITS - _RIGHT_TRAY, y)
+    if cube.owner is not None:
+        y = _LOWER - _CUBE_SIZE / 2 - 6 if cube.owner == 0 else _UPPER + _CUBE_SIZE / 2 + 6
+    canvas.paste(pieces.cube(cube.value, canvas.pixels(_CUBE_SIZE)), _UNITS - _RIGHT_TRAY, y)
 
 
 def _dice_shown(position: Position) -> tuple[list[tuple[int, bool]], list[int]]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from PIL import Image
 
 from nardy_rl import Position
-from nardy_rl.envs.render import Cube, picture_rgb
+from nardy_rl.cube import Cube
+from nardy_rl.envs.render import picture_rgb
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
 WIDTH = 640
@@ -18,7 +19,7 @@ WIDTH = 640
 BOARDS: dict[str, tuple[str, Cube | None]] = {
     "backgammon": (
         "backgammon bar:1 22:1 19:2 18:1 13:2 8:3 6:5 | 21:1 16:1 14:1 13:5 8:2 4:2 2:3 | turn=0 throws=9,8 dice=31",
-        (2, 1),
+        Cube(2, owner=1),
     ),
     "plakoto": (
         "plakoto 24:3 22:2 20:2 12:2 11:1 10:1^ 7:1 6:1 3:1 2:1^ | 24:4 23:1 20:1 18:1^ 15:1 13:1^ 11:1 9:3 7:1 4:1 | "
