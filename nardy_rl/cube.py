@@ -113,8 +113,9 @@ class GameState:
             raise BadMatch("a game that was played to its end was not given up")
         if result.how == RESIGN:
             worth = {self.points(level) for level in score_levels(self.variant)}
-        else:
-            worth = {self.cube.value, 2 * self.cube.value if self.variant.beavers else 0} if self.match.cube else set()
+        else:  # a double was dropped, or a beaver, which has doubled the stake
+            times = {1, 2} if self.variant.beavers and self.match.money else {1}
+            worth = {n * self.cube.value for n in times if self.match.cube and not self.match.crawford}
         if result.winner not in (0, 1) or result.how not in ("drop", RESIGN) or result.points not in worth:
             raise BadMatch(f"with the cube at {self.cube.value} no game can be given up as {tuple(result)}")
 

@@ -256,6 +256,8 @@ def test_games_without_a_cube_are_played_to_points():
         (lambda: state("double beaver"), "only one offer can be open"),
         (lambda: state("resign=0,4"), "a game is worth 1, 2, 3 points"),
         (lambda: state("won=0,3,drop"), "no game can be given up as (0, 3, 'drop')"),
+        (lambda: state("won=0,2,drop"), "no game can be given up as (0, 2, 'drop')"),
+        (lambda: state("match=3 score=2,0 crawford won=0,1,drop"), "no game can be given up"),
         (lambda: state("double won=0,1,drop"), "the game is over"),
         (lambda: state("won=0,1,drop", board="off:15 | 24:15 | turn=0 over=off"), "played to its end"),
         (lambda: GameState(Match("nackgammon"), state().position), "a position of backgammon in a match of nackgammon"),
