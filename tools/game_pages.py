@@ -188,7 +188,7 @@ def readings_page() -> str:
         "what the source leaves open, how it is read and why, and the option that plays the other reading. The",
         f"[rules page](rules.md) marks them with ⚑: {marks} marks, {len(readings)} readings. `nardy rules` and the",
         "[pages of the games](games/README.md) tell them where they matter.",
-        "What is left open of the cube and of matches is marked in [cube.md](cube.md).",
+        "What is left open of the cube and of matches is told in [cube.md](cube.md).",
     ]
     part = 0
     for reading in readings:
