@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl import batch
+import nardy_rl.batch as batch
 from nardy_rl.agents.baselines import pips
 from nardy_rl.agents.bot import ROLL_CHUNK, States, ValueBot, thrown
 from nardy_rl.agents.visited import visited
