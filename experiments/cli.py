@@ -423,6 +423,30 @@ def evaluate(
     return DONE if passed else NO
 
 
+@command("nardy report runs/a runs/b --out report")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), default="report", show_default=True, metavar="DIR", help="Where."
+)
+@click.option("--format", "form", type=click.Choice(["svg", "png", "both"]), default="svg", show_default=True)
+def report(runs: tuple[Path, ...], out: Path, form: str, as_json: bool) -> int:
+    """Draw training runs.
+
+    Learning curves, strength against games and minutes, final tables, as pictures and Markdown. Runs that differ in
+    the seed only are drawn as one line with an interval.
+    """
+    from nardy_rl.experiments.report import write_report
+
+    written = write_report(runs, out, ("svg", "png") if form == "both" else (form,))
+    if as_json:
+        _emit(written)
+    else:
+        _print(f"report    {written['report']}")
+        for file in written["pictures"]:
+            _print(f"picture   {file}")
+    return DONE
+
+
 @command("nardy bench engine --variant backgammon --seconds 2")
 @click.argument("what", metavar="engine|train|env|search")
 @click.option("--variant", "names", multiple=True, metavar="VARIANT", help="A game to measure; may be repeated.")
