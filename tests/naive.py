@@ -11,6 +11,7 @@ is fast, nothing is shared with the package: two programs that read the same pag
 import itertools
 import json
 import sys
+from functools import lru_cache
 from typing import NamedTuple
 
 HOME = range(1, 7)
@@ -103,7 +104,7 @@ LAYOUTS = {
 
 def layout(name):
     """A board string from a named layout."""
-    return write_board([LAYOUTS[name].get(point, 0) for point in range(26)])
+    return write_board(tuple(LAYOUTS[name].get(point, 0) for point in range(26)))
 
 
 def start(rules, starter, layouts=None, sides=None):
@@ -141,7 +142,7 @@ def random_layout(rng, rules):
         stacks = [least + right - left - 1 for left, right in itertools.pairwise(edges)]
         if max(points) > 12:  # otherwise all ≤ 12 (or even ≤ 6): no contact
             counts = dict(zip(points, stacks, strict=True))
-            return write_board([counts.get(point, 0) for point in range(26)])
+            return write_board(tuple(counts.get(point, 0) for point in range(26)))
 
 
 def open_game(rules, rng):
@@ -164,9 +165,10 @@ def read_board(text):
     return tuple(int(digit, 16) for digit in text)
 
 
+@lru_cache(maxsize=1 << 16)
 def write_board(counts):
     """26 counts -> 26 hexadecimal digits."""
-    return "".join(f"{count:x}" for count in counts)
+    return "".join(["0123456789abcdef"[count] for count in counts])
 
 
 def facing(rules, point):
@@ -337,29 +339,34 @@ def single_moves(rules, state, node, die):
 def after_move(rules, state, node, move):
     """The node after one checker move."""
     mover = state["player"]
-    enemy = 1 - mover
-    board, pinned = list(node.board), [set(points) for points in node.pinned]
-    board[mover] = with_changes(board[mover], [(move.source, -1), (move.target, 1)])
+    before, other = node.board[mover], node.board[1 - mover]
+    own = with_changes(before, [(move.source, -1), (move.target, 1)])
     if move.contact == "hit":
-        board[enemy] = with_changes(board[enemy], [(facing(rules, move.target), -1), (BAR, 1)])
-    if move.contact == "pin":
-        pinned[enemy].add(facing(rules, move.target))
-    if move.source != BAR and board[mover][move.source] == 0:
-        pinned[enemy].discard(facing(rules, move.source))
-
+        other = with_changes(other, [(facing(rules, move.target), -1), (BAR, 1)])
     left = list(node.dice)
     left.remove(move.die)
-    after = node._replace(
-        board=tuple(board),
-        pinned=tuple(tuple(sorted(points)) for points in pinned),
+    after = Node(
+        board=(own, other) if mover == 0 else (other, own),
+        pinned=pinned_after(rules, node, mover, move) if rules["contact"] == "pin" else node.pinned,
         dice=tuple(left),
         used=tuple(sorted((*node.used, move.die))),
         head=node.head + (move.source == HEAD and rules["head"] in ("turn", "stage")),
-        bound=bound_after(rules, node, mover, move),
+        bound=bound_after(rules, node, mover, move) if rules["binds"] else (),
         bound_off=node.bound_off or (move.bound is not None and move.target == 0),
-        homecoming=all_home(board[mover]) and not all_home(node.board[mover]),
+        homecoming=all_home(own) and not all_home(before),
     )
-    return after._replace(score=game_score(rules, state, after, hit=move.contact == "hit"))
+    score = game_score(rules, state, after, hit=move.contact == "hit")
+    return after if score is None else after._replace(score=score)
+
+
+def pinned_after(rules, node, mover, move):
+    """§6: the pinned checkers after a move: a lone enemy is pinned, and free when nobody stands on it."""
+    pinned, enemy = [set(points) for points in node.pinned], 1 - mover
+    if move.contact == "pin":
+        pinned[enemy].add(facing(rules, move.target))
+    if move.source != BAR and node.board[mover][move.source] == 1:
+        pinned[enemy].discard(facing(rules, move.source))
+    return tuple(tuple(sorted(points)) for points in pinned)
 
 
 def bound_after(rules, node, mover, move):
@@ -368,8 +375,6 @@ def bound_after(rules, node, mover, move):
     A bound checker is *hidden* (only under bound_hide=end) from its landing beside another until it stands
     alone; a checker that comes to it later only covers it.
     """
-    if not rules["binds"]:
-        return ()
     bound = list(node.bound)
     if move.bound is not None:
         bound.remove(move.bound)
@@ -465,39 +470,47 @@ def walls_in_the_stack(rules, board, mover):
 
 
 def sequences(rules, state):
-    """Every node that a sequence of legal single moves reaches, the empty sequence first."""
-    nodes = {}
-
-    def extend(node):
-        if node in nodes:
-            return
-        nodes[node] = True
+    """Every node that a sequence of legal single moves reaches, the empty sequence first, one after the other."""
+    first = root(state)
+    seen, waiting = {first}, [first]
+    while waiting:
+        node = waiting.pop()
+        yield node
         if node.score is not None:  # §2.5
-            return
+            continue
         for die in sorted(set(node.dice)):
             for move in single_moves(rules, state, node, die):
                 after = after_move(rules, state, node, move)
+                if after in seen:
+                    continue
                 if rules["block"] == "sport" and has_blind_block(rules, after.board, state["player"]):
                     continue  # §2.6, step
-                extend(after)
+                seen.add(after)
+                waiting.append(after)
 
-    extend(root(state))
-    return list(nodes)
+
+def may_stand(rules, node, mover):
+    """§2.6, §5: is the position that a sequence of at least one move leads to allowed?"""
+    if rules["block"] == "classic":
+        return not has_blind_block(rules, node.board, mover)
+    if rules["block"] == "fevga":
+        return not fills_the_start(node.board, mover) and not walls_in_the_stack(rules, node.board, mover)
+    return True
+
+
+def must_open(rules, state):
+    """§5 fevga: does the wall (b) stand when the player is to play?"""
+    return rules["block"] == "fevga" and walls_in_the_stack(rules, root(state).board, state["player"])
 
 
 def obeying_blocks(rules, state, nodes):
     """§2.6, §5: the sequences whose final position is allowed; the empty one makes no new shape."""
     mover = state["player"]
     empty, moved = nodes[0], nodes[1:]
-    if rules["block"] == "classic":
-        return [empty] + [node for node in moved if not has_blind_block(rules, node.board, mover)]
-    if rules["block"] == "fevga":
-        obeying_a = [node for node in moved if not fills_the_start(node.board, mover)]
-        open_ = [node for node in obeying_a if not walls_in_the_stack(rules, node.board, mover)]
-        if walls_in_the_stack(rules, empty.board, mover):
-            return open_ or [empty, *obeying_a]
-        return [empty, *open_]
-    return nodes
+    allowed = [node for node in moved if may_stand(rules, node, mover)]
+    if must_open(rules, state):
+        return allowed or [empty, *(node for node in moved if not fills_the_start(node.board, mover))]
+    return [empty, *allowed]
 
 
 def unbound(rules, nodes):
@@ -532,23 +545,31 @@ def larger_die(state, nodes):
 
 def stage_plays(rules, state):
     """The nodes that are legal plays of the stage by its own full-move rule."""
-    nodes = obeying_blocks(rules, state, sequences(rules, state))
+    nodes = obeying_blocks(rules, state, list(sequences(rules, state)))
     if rules["binds"]:
         nodes = unbound(rules, nodes)
     return larger_die(state, most_dice(state, nodes))
 
 
 def most_moves(rules, state, known):
-    """§4 full_move=whole: the most moves that the player himself can still make in this throw."""
+    """§4 full_move=whole: the most moves that the player himself can still make in this throw.
+
+    Plays that use up the stage come first: if one of them leads through all that is owed, nothing can be better.
+    """
     key = json.dumps(state, sort_keys=True)
-    if key not in known:
-        possible = sum(left for _, left in state["queue"])
-        known[key] = 0
-        for node in stage_plays(rules, state):
-            known[key] = max(known[key], moves_through(rules, state, node, known))
-            if known[key] == possible:
+    if key in known:
+        return known[key]
+    possible, best, mover = sum(left for _, left in state["queue"]), 0, state["player"]
+    if not must_open(rules, state):
+        for node in sequences(rules, state):
+            if not node.dice and may_stand(rules, node, mover):
+                best = max(best, moves_through(rules, state, node, known))
+            if best == possible:
                 break
-    return known[key]
+    if best < possible:
+        best = max(best, *(moves_through(rules, state, node, known) for node in stage_plays(rules, state)))
+    known[key] = best
+    return best
 
 
 def moves_through(rules, state, node, known):
@@ -591,7 +612,7 @@ def plays(rules, state):
 def canon(play):
     """Two plays are the same when board, pins and continuation agree."""
     pinned = tuple(tuple(sorted(points)) for points in play.get("pinned", ([], [])))
-    return tuple(play["board"]), pinned, json.dumps(play["next"], sort_keys=True)
+    return tuple(play["board"]), pinned, repr(sorted(play["next"].items()))
 
 
 def follow(play):
