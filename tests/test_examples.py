@@ -42,10 +42,18 @@ def test_a_random_agent_plays_and_shows_the_board(tmp_path: Path, capsys: pytest
     picture = tmp_path / "board.png"
     out = run("random_agent", f"--env nardy_rl/Hyper-v0 --games 3 --picture {picture}", capsys)
     assert "3 random games" in out and "actions a game" in out
-    assert Image.open(picture).size == (800, 600)
+    with Image.open(picture) as image:
+        assert image.size == (800, 600)
     assert run("random_agent", "--env nardy_rl/Hyper-v0 --games 3", capsys) == out[: out.index("the last board")]
     checker = run("random_agent", "--env nardy_rl/Hyper-v0 --games 2 --actions checker", capsys)
     assert "2 random games" in checker
+
+
+def test_random_games_in_arrays_end_as_the_score_table_says(capsys: pytest.CaptureFixture[str]) -> None:
+    out = run("vector_random", "--env nardy_rl/Khachapuri-v0 --num-envs 8 --steps 300", capsys)
+    assert re.search(r"2,\d{3} decisions, \d+ games finished in 8 places", out)
+    worth = {int(points) for points in re.findall(r"(\d+) in ", out.partition("points of the winner")[2])}
+    assert worth and worth <= set(range(1, 16))
 
 
 def test_td_learns_to_beat_a_random_player(capsys: pytest.CaptureFixture[str]) -> None:

@@ -188,7 +188,8 @@ def test_the_pictures_of_the_documentation_are_those_that_the_tool_makes() -> No
     pictures = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(pictures)
     for name, (text, cube) in pictures.BOARDS.items():
-        stored = np.asarray(Image.open(pictures.FOLDER / f"{name}.png"), dtype=int)
+        with Image.open(pictures.FOLDER / f"{name}.png") as image:
+            stored = np.asarray(image, dtype=int)
         made = picture_rgb(Position.from_text(text), pictures.WIDTH, cube)
         assert stored.shape == made.shape
         assert np.abs(stored - made).mean() < 1, name  # letters may differ a little between versions of Pillow
