@@ -13,12 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from nardy_rl.board import OUTCOME, PLAYER, TURN, copy_into
-from nardy_rl.dice import ROLLS
 from nardy_rl.encoding import MAX_ACTIVE, Encoding, encode_into
-from nardy_rl.jit import inlined, inner, kernel
-from nardy_rl.plays import plays
+from nardy_rl.jit import inlined, kernel
 from nardy_rl.results import DRAW, OUTCOMES, can_draw, score_levels, score_table
-from nardy_rl.turns import is_over, owes, throw
+from nardy_rl.turns import is_over
 from nardy_rl.variant import Variant
 
 
@@ -181,36 +179,9 @@ def other_player(row, after):
     return ((np.int64(row[TURN]) ^ np.int64(after[TURN])) & PLAYER) != 0
 
 
-@inner
-def best_play(rules, encoding, net, outputs, work, scr, row, n):
-    """The best of the n plays in `scr.plays` for the player of `row`: its number and its value; the first of equals."""
-    best, best_value = 0, np.float32(-1e9)
-    for i in range(n):
-        value = evaluate(rules, encoding, net, outputs, work, scr.plays[i])
-        if other_player(row, scr.plays[i]):
-            value = -value
-        if value > best_value:
-            best, best_value = i, value
-    return best, best_value
-
-
 @kernel
 def evaluate_batch(rules, encoding, net, outputs, work, rows, out, values):
     """Outputs float32[N, K] and values float32[N] of states uint32[N, 16]."""
     for i in range(len(rows)):
         values[i] = evaluate(rules, encoding, net, outputs, work, rows[i])
         copy_into(out[i], work.out)
-
-
-@kernel
-def roll_values_batch(rules, encoding, net, outputs, work, scr, rows, values):
-    """Value, for the player who is to throw, of his best reply to each of the 21 rolls: float32[N, 21]."""
-    row = np.zeros(rows.shape[1], np.uint32)
-    for i in range(len(rows)):
-        for k in range(ROLLS.shape[0]):
-            copy_into(row, rows[i])
-            if is_over(row) or owes(row):
-                values[i, k] = evaluate(rules, encoding, net, outputs, work, row)
-                continue
-            throw(rules, row, ROLLS[k, 0], ROLLS[k, 1])
-            values[i, k] = best_play(rules, encoding, net, outputs, work, scr, row, plays(rules, row, scr))[1]

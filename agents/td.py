@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nardy_rl.agents.net import Net, best_play, evaluate, forward, other_player
+from nardy_rl.agents.net import Net, evaluate, forward, other_player
+from nardy_rl.agents.quick import quantise, quick_best
 from nardy_rl.board import WORDS, copy_into
 from nardy_rl.dice import below, roll, stream, uniform
 from nardy_rl.encoding import MAX_ACTIVE, encode_into
@@ -169,13 +170,10 @@ def apply_gradient(net, adam, learner, size, touched, step_size):
 
 
 @inner
-def learn_sample(net, outputs, work, learner, s, touched):
-    """Forward and backward pass of sample s; returns the number of first-layer rows touched so far."""
-    n = np.int64(learner.number[s])
+def learn_rows(net, outputs, work, learner, n, target, touched):
+    """Forward and backward pass of the n rows in `work`; returns the number of first-layer rows touched so far."""
     for k in range(n):
-        row = np.int32(learner.listed[s, k])
-        work.listed[k] = row
-        work.value[k] = learner.value[s, k]
+        row = work.listed[k]
         if not learner.is_touched[row]:
             learner.is_touched[row] = 1
             learner.touched[touched] = row
@@ -183,10 +181,10 @@ def learn_sample(net, outputs, work, learner, s, touched):
     forward(net, work, n)
     error = np.float32(0)
     for k in range(work.out.shape[0]):
-        error += outputs.points[k] * (work.out[k] - learner.target[s, k])
+        error += outputs.points[k] * (work.out[k] - target[k])
     learner.loss[0] += error * error
     learner.loss[1] += 1
-    add_gradient(net, work, learner, n, learner.target[s])
+    add_gradient(net, work, learner, n, target)
     return touched
 
 
@@ -203,7 +201,12 @@ def learn_block(net, adam, outputs, work, learner, samples, rng, settings):
         size = min(settings.minibatch, samples - done)
         touched = np.int64(0)
         for i in range(done, done + size):
-            touched = learn_sample(net, outputs, work, learner, order[i], touched)
+            sample = order[i]
+            n = np.int64(learner.number[sample])
+            for k in range(n):
+                work.listed[k] = np.int32(learner.listed[sample, k])
+                work.value[k] = learner.value[sample, k]
+            touched = learn_rows(net, outputs, work, learner, n, learner.target[sample], touched)
         apply_gradient(net, adam, learner, size, touched, settings.step_size)
         done += size
 
@@ -243,11 +246,12 @@ def keep_state(work, learner, s, n, outputs_row):
 
 
 @kernel
-def play_game(rules, encoding, start, net, outputs, work, scr, learner, rng, row, first, settings):
+def play_game(rules, encoding, start, outputs, quick, fast, scr, learner, rng, row, first, settings):
     """Play one game against itself and store its states and targets from sample `first` on.
 
     Returns the number of the sample after the last one and the plays made.
     """
+    net, work = quick.net, fast.slow
     begin(rules, start, rng, row)
     s, moves, known = first, np.int64(0), False
     final = np.empty_like(work.out)
@@ -270,7 +274,7 @@ def play_game(rules, encoding, start, net, outputs, work, scr, learner, rng, row
         elif n == 1:
             chosen = np.int64(0)
         else:
-            chosen = np.int64(best_play(rules, encoding, net, outputs, work, scr, row, n)[0])
+            chosen = quick_best(rules, encoding, quick, outputs, fast, scr, row, n)[0]
         moves += 1
         if known:
             learner.turned[s - 1] = other_player(row, scr.plays[chosen])
@@ -283,10 +287,11 @@ def play_game(rules, encoding, start, net, outputs, work, scr, learner, rng, row
 
 
 @kernel
-def self_play(rules, encoding, start, net, adam, outputs, work, scr, learner, seed, game, games, block, settings):
+def self_play(rules, encoding, start, adam, outputs, quick, fast, scr, learner, seed, game, games, block, settings):
     """Play games number game..game+games-1 and learn from them, `block` games at a time.
 
-    Weights and moments change in place. Returns plays made and samples learned.
+    Weights and moments change in place; `quick` gets the weights anew for every block. Returns plays made and samples
+    learned.
     """
     rng = np.zeros(1, np.uint64)
     shuffle = np.zeros(1, np.uint64)
@@ -294,9 +299,11 @@ def self_play(rules, encoding, start, net, adam, outputs, work, scr, learner, se
     total_moves, total_samples, samples, in_block = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     room = learner.number.shape[0]
     for g in range(game, game + games):
+        if in_block == 0:
+            quantise(encoding, quick, fast)
         stream(seed, g, rng)
         last, moves, final = play_game(
-            rules, encoding, start, net, outputs, work, scr, learner, rng, row, samples, settings
+            rules, encoding, start, outputs, quick, fast, scr, learner, rng, row, samples, settings
         )
         make_targets(outputs, learner, samples, last, np.float32(settings.trace), final)
         samples = last
@@ -304,7 +311,7 @@ def self_play(rules, encoding, start, net, adam, outputs, work, scr, learner, se
         in_block += 1
         if in_block == block or samples + settings.cap >= room or g + 1 == game + games:
             shuffle[0] = rng[0]
-            learn_block(net, adam, outputs, work, learner, samples, shuffle, settings)
+            learn_block(quick.net, adam, outputs, fast.slow, learner, samples, shuffle, settings)
             total_samples += samples
             samples, in_block = 0, 0
     return total_moves, total_samples

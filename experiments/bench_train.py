@@ -31,11 +31,12 @@ from nardy_rl.experiments.bench import (
 )
 from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.experiments.runs import machine_cores
-from nardy_rl.experiments.training import Trainer
+from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.variant import Variant
 from nardy_rl.variants import variant_text
 
 PLAIN = {"inputs": "plain", "hidden": 80, "hidden2": 0, "trace": 0.0, "final_step_size": 0.001}
+TD_ONLY = {"generation": 0}  # what is timed are games of TD
 GAMES_A_SECOND = 600  # of a round: how many games fill about one second
 
 
@@ -51,7 +52,7 @@ def numpy_outputs(trainer: Trainer, states: np.ndarray) -> np.ndarray:
 
 
 def _trainer(variant: Variant, threads: int, games: int, settings: dict[str, Any]) -> Trainer:
-    values = {"variant": variant_text(variant), "threads": threads, "games": games, **settings}
+    values = {"variant": variant_text(variant), "threads": threads, "games": games, **TD_ONLY, **settings}
     return Trainer(TrainConfig(**values), Path())
 
 
@@ -62,7 +63,7 @@ def _train(variant: Variant, threads: int, games: int, settings: dict[str, Any])
     with ThreadPoolExecutor(threads) as pool:
         cpu, wall = time.process_time(), time.perf_counter()
         while trainer.done < 1:
-            trainer.play_round(pool)
+            trainer.round(pool)
         return time.process_time() - cpu, time.perf_counter() - wall, trainer
 
 

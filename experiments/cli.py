@@ -343,9 +343,11 @@ def train(variant: str | None, sets: tuple[str, ...], as_json: bool, **given: An
         _variant(variant)
         config = training.config_from(config_file, sets, variant=variant, **chosen)
     report = training.train(config, resume=resume, console=messages() if as_json else result())
+    if report["stopped"]:
+        messages().print(f"stopped: {report['stopped']}; see the settings in {report['run']}/config.json")
     if as_json:
         _emit(report)
-        return DONE
+        return NO if report["stopped"] else DONE
     if report["results"]:
         _print(duel_table(report["results"]))
     speed = f"{report['games_per_s']:,.0f} games/s"

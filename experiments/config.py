@@ -34,13 +34,26 @@ class TrainConfig:
     hidden: int = _setting(128, "units of the first hidden layer")
     hidden2: int = _setting(32, "units of the second hidden layer; 0: none")
     trace: float = _setting(0.5, "lambda of TD(lambda): 0 one step, 1 Monte Carlo")
-    step_size: float = _setting(0.003, "step size of Adam at the start")
-    final_step_size: float = _setting(0.00002, "step size at the end of the budget; between them half a cosine")
-    explore: float = _setting(0.0, "probability of a random play in self-play")
-    minibatch: int = _setting(128, "positions of one Adam step")
+    step_size: float = _setting(0.003, "step size of Adam at the start of TD")
+    final_step_size: float = _setting(0.00002, "step size at the end of TD; between them half a cosine")
+    explore: float = _setting(0.0, "probability of a random play in TD's self-play")
+    minibatch: int = _setting(128, "positions of one Adam step of TD")
     block: int = _setting(32, "games whose positions are shuffled together before they are learned")
+    td_share: float = _setting(0.4, "part of the budget spent on TD; the rest goes to generations of labels")
+    generation: int = _setting(400_000, "positions that a generation labels before it learns; 0: no generations")
+    window: int = _setting(2_000_000, "labelled positions that are learned from: the last so many")
+    passes: int = _setting(3, "passes over the window in a generation")
+    refine_step_size: float = _setting(0.001, "step size of Adam at the start of a generation's passes; falls to 0")
+    refine_minibatch: int = _setting(256, "positions of one Adam step in a generation")
+    label_trace: float = _setting(0.85, "lambda of the variance-reduced labels: 0 expected targets one throw ahead")
+    label_explore: float = _setting(0.12, "probability of a random play in the games that are labelled")
+    label_margin: float = _setting(0.3, "points that such a random play may be worse than the best")
+    average: float = _setting(0.0, "weights are averaged over about so many Adam steps of the passes; 0: not")
+    labels: str = _setting("", "a run folder whose labelled positions are learned first; empty: none")
     cap: int = _setting(4000, "plays after which a game of self-play is cut and bootstrapped")
     round: int = _setting(256, "games of a thread between two looks at the clock; part of what the seed determines")
+    label_round: int = _setting(16, "the same for games that are labelled")
+    gate_games: int = _setting(5000, "games after which a run that does not beat random is stopped; 0: never")
     checkpoint_seconds: float = _setting(30.0, "time between checkpoints")
     strength_minutes: float = _setting(1.0, "time between short duels against heuristic for the curves; 0: none")
     strength_games: int = _setting(400, "games of such a duel")
@@ -52,7 +65,7 @@ class TrainConfig:
             value = getattr(self, name)
             if not value >= least:
                 raise BadRun(f"setting {name}={value} must be at least {least}")
-        for name in ("trace", "explore"):
+        for name in ("trace", "explore", "td_share", "label_trace", "label_explore"):
             if getattr(self, name) > 1:
                 raise BadRun(f"setting {name}={getattr(self, name)} must be from 0 to 1")
         if self.inputs not in KINDS:
@@ -64,7 +77,9 @@ class TrainConfig:
 _LEAST: dict[str, float] = {
     "minutes": 0, "games": 0, "seed": 0, "threads": 0, "hidden": 1, "hidden2": 0, "trace": 0, "step_size": 0,
     "final_step_size": 0, "explore": 0, "minibatch": 1, "block": 1, "cap": 10, "round": 1, "checkpoint_seconds": 0,
-    "strength_minutes": 0, "strength_games": 2, "final_games": 0,
+    "strength_minutes": 0, "strength_games": 2, "final_games": 0, "td_share": 0, "generation": 0, "window": 1,
+    "passes": 1, "refine_step_size": 0, "refine_minibatch": 1, "label_trace": 0, "label_explore": 0,
+    "label_margin": 0, "average": 0, "label_round": 1, "gate_games": 0,
 }  # fmt: skip
 
 

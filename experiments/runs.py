@@ -3,6 +3,7 @@
 config.json              the settings, and where the run came from: versions, commit, machine, command
 policy.safetensors       the policy so far; loads as a bot (so does the folder)
 checkpoint.safetensors   everything needed to go on: weights, moments, counters
+labels/NNNN.safetensors  the labelled positions of each generation in the window
 history.jsonl            a line now and then: games, minutes, speed, loss, strength
 results.json             the table against the baselines, when the run is done
 events.out.tfevents.*    the same for TensorBoard
@@ -17,25 +18,32 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from nardy_rl.agents.bot import States
 from nardy_rl.agents.net import Net
 from nardy_rl.agents.policy import read_tensors, write_file, write_tensors
-from nardy_rl.agents.td import Adam
 from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.config import TrainConfig
 
-CONFIG, CHECKPOINT, HISTORY, RESULTS = (
+CONFIG, CHECKPOINT, HISTORY, RESULTS, LABELS = (
     "config.json",
     "checkpoint.safetensors",
     "history.jsonl",
     "results.json",
+    "labels",
 )
-CHECKPOINT_FORMAT = "nardy-rl checkpoint 1"
+CHECKPOINT_FORMAT = "nardy-rl checkpoint 2"
+LABELS_FORMAT = "nardy-rl labels 1"
+
+
+TD, LABEL, FIT, DONE = "td", "label", "fit", "done"  # phases of a run
 
 
 @dataclasses.dataclass
@@ -46,6 +54,15 @@ class Progress:
     plays: int = 0
     samples: int = 0
     seconds: float = 0.0  # of training: compilation and evaluation are not counted
+    phase: str = TD
+    generation: int = 0
+    labelled: int = 0  # positions of the present generation
+    fitted: int = 0  # positions that the present fit has learned
+    fit_from: float = 0.0  # seconds at which it began
+    last: bool = False  # does the run end with it
+    gated: bool = False  # has it beaten random
+    label_speed: float = 0.0  # positions labelled and fitted a second, as measured last
+    fit_speed: float = 0.0
 
 
 def write_text(path: Path, text: str) -> None:
@@ -136,25 +153,60 @@ def read_config(folder: Path) -> TrainConfig:
         raise BadRun(f"{path} is no run's settings ({error}): start the run anew") from None
 
 
-def save_checkpoint(folder: Path, net: Net, adam: Adam, steps: np.ndarray, progress: Progress) -> None:
-    """Write the checkpoint, atomically."""
-    tensors = {"steps": steps}
-    for part, values in (("net", net), ("m", adam.m), ("v", adam.v)):
+NETS = ("net", "m", "v", "player", "mean")
+
+
+def save_checkpoint(folder: Path, nets: Mapping[str, Net], steps: NDArray[np.int64], progress: Progress) -> None:
+    """Write the checkpoint, atomically. nets: by the names in `NETS`: weights, Adam's moments, who plays, the mean."""
+    tensors: dict[str, NDArray[Any]] = {"steps": steps}
+    for part, values in nets.items():
         tensors |= {f"{part}.{name}": w for name, w in zip(Net._fields, values, strict=True)}
     header = {"format": CHECKPOINT_FORMAT, "progress": dataclasses.asdict(progress)}
     write_tensors(folder / CHECKPOINT, tensors, header)
 
 
-def load_checkpoint(folder: Path) -> tuple[Net, Adam, np.ndarray, Progress]:
+def load_checkpoint(folder: Path) -> tuple[dict[str, Net], NDArray[np.int64], Progress]:
     """What `save_checkpoint` wrote; raises BadRun if it is not there or not whole."""
     try:
         tensors, header = read_tensors(folder / CHECKPOINT)
         if header.get("format") != CHECKPOINT_FORMAT:
             raise BadRun(f"{folder / CHECKPOINT} has the format {header.get('format')!r}: another release made it")
-        parts = [Net(*(tensors[f"{part}.{name}"].copy() for name in Net._fields)) for part in ("net", "m", "v")]
-        return parts[0], Adam(parts[1], parts[2]), tensors["steps"].copy(), Progress(**header["progress"])
+        nets = {part: Net(*(tensors[f"{part}.{name}"].copy() for name in Net._fields)) for part in NETS}
+        return nets, tensors["steps"].copy(), Progress(**header["progress"])
     except (BadPolicy, KeyError, TypeError) as error:
         raise BadRun(f"cannot go on with {folder}: it has no whole checkpoint ({error})") from None
+
+
+# ---------------------------------------------------------------------------------------------- labels
+
+
+def labels_file(folder: Path, generation: int) -> Path:
+    """Where a generation's labelled positions are."""
+    return folder / LABELS / f"{generation:04d}.safetensors"
+
+
+def save_labels(folder: Path, generation: int, positions: tuple[States, NDArray[np.float32]], digest: str) -> None:
+    """Write the labelled positions of a generation: states uint32[N, 16] and labels float32[N, K]."""
+    states, labels = positions
+    header = {"format": LABELS_FORMAT, "outputs": digest}
+    write_tensors(labels_file(folder, generation), {"states": states, "labels": labels}, header)
+
+
+def load_labels(path: Path, digest: str) -> tuple[States, NDArray[np.float32]]:
+    """What `save_labels` wrote; raises BadRun if it is not whole or of a game with other outcomes."""
+    try:
+        tensors, header = read_tensors(path)
+        states, labels = tensors["states"], tensors["labels"]
+    except (BadPolicy, KeyError) as error:
+        raise BadRun(f"cannot read the labelled positions in {path} ({error})") from None
+    if header.get("format") != LABELS_FORMAT or header.get("outputs") != digest:
+        raise BadRun(f"the labelled positions in {path} are of another game or release: leave them out")
+    return states, labels
+
+
+def label_files(folder: Path) -> list[Path]:
+    """The files of labelled positions in a run folder, oldest first."""
+    return sorted((folder / LABELS).glob("[0-9]*.safetensors"))
 
 
 def append_history(folder: Path, line: dict[str, Any]) -> None:

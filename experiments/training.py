@@ -1,48 +1,24 @@
-"""Training by self-play: the loop around the kernels of `nardy_rl.agents.td`.
+"""Training by self-play: the loop around the rounds of `trainer.py`.
 
-A run goes in rounds. In a round every thread plays and learns a fixed number of games; between rounds the clock is
-looked at, progress shown, and now and then a checkpoint written. All that a run depends on is in its checkpoint, and
-the dice of game number i are a function of the seed and i: with one thread and a budget in games, a run that was killed
-and resumed gives the same policy, bit for bit, as one that was not.
+Between rounds the clock is looked at, progress shown, now and then a checkpoint written and the strength measured.
+A run that does not beat `random` after its first games is stopped: something is wrong with it.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import os
 import signal
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from nardy_rl.agents.net import Net, new_net, outputs_of, work_of
-from nardy_rl.agents.policy import FILE_NAME, Policy, pretrained_path
-from nardy_rl.agents.td import Adam, Settings, new_learner, self_play, zeros_like
-from nardy_rl.encoding import encoding_of
-from nardy_rl.errors import BadRun
+from nardy_rl.agents.policy import FILE_NAME
 from nardy_rl.experiments.config import TrainConfig, config_from
-from nardy_rl.experiments.runs import (
-    RESULTS,
-    Progress,
-    append_history,
-    cut_history,
-    load_checkpoint,
-    new_folder,
-    read_config,
-    save_checkpoint,
-    write_text,
-)
-from nardy_rl.plays import scratch
-from nardy_rl.rules import rules_of
-from nardy_rl.starts import start_of
-from nardy_rl.variant import Variant
-from nardy_rl.variants import parse_variant
+from nardy_rl.experiments.curves import Curves, Screen
+from nardy_rl.experiments.runs import RESULTS, TD, new_folder, read_config, write_text
+from nardy_rl.experiments.trainer import Trainer
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,171 +27,7 @@ __all__ = ["TrainConfig", "config_from", "train"]
 
 BASELINES = ("random", "pips", "heuristic")
 HISTORY_SECONDS = 5.0
-LINE_SECONDS = 30.0  # between progress lines where the screen cannot be redrawn
-
-
-class Trainer:
-    """Weights, buffers and counters of one run."""
-
-    def __init__(self, config: TrainConfig, folder: Path) -> None:
-        self.config = config
-        self.folder = folder
-        self.variant: Variant = parse_variant(config.variant)
-        self.rules = rules_of(self.variant)
-        self.start = start_of(self.variant)
-        self.encoding = encoding_of(self.variant, config.inputs)
-        self.outputs = outputs_of(self.variant)
-        self.threads = config.threads or os.cpu_count() or 1
-        self.net = self._first_net()
-        self.adam = Adam(zeros_like(self.net), zeros_like(self.net))
-        self.steps = np.zeros(self.threads, np.int64)
-        self.progress = Progress()
-        self.seconds_of_round = 0.0
-        self.loss = float("nan")
-        self.plays_of_game = float("nan")
-
-    def _first_net(self) -> Net:
-        config = self.config
-        if not config.init:
-            return new_net(self.encoding, self.outputs, (config.hidden, config.hidden2), config.seed)
-        path = pretrained_path(self.variant) if config.init == "pretrained" else Path(config.init)
-        if path is None:
-            raise BadRun(f"--init pretrained: no policy comes with {config.variant}; give a file or a run folder")
-        policy = Policy.load(path, self.variant)
-        if policy.kind != config.inputs:
-            raise BadRun(f"--init {path} has {policy.kind} inputs, the run {config.inputs}: set inputs={policy.kind}")
-        return Net(*(w.copy() for w in policy.net))
-
-    def resume(self) -> None:
-        """Go on from the last checkpoint of the folder."""
-        self.net, self.adam, self.steps, self.progress = load_checkpoint(self.folder)
-        if len(self.steps) != self.threads:
-            self.steps = np.full(self.threads, self.steps.max(), np.int64)
-        cut_history(self.folder, self.progress.games)
-
-    def make_buffers(self) -> None:
-        """Allocate each thread's memory and compile the kernels."""
-        samples = 3 * self.config.cap + 128 * self.config.block
-        self.buffers = [(work_of(self.net), scratch(), new_learner(self.net, samples)) for _ in range(self.threads)]
-        for i, (_, _, learner) in enumerate(self.buffers):
-            learner.steps[0] = self.steps[i]
-        self._play(0, 0, 0, 0.0)
-
-    def _play(self, thread: int, game: int, games: int, step_size: float) -> tuple[int, int]:
-        config = self.config
-        work, scr, learner = self.buffers[thread]
-        settings = Settings(step_size, config.trace, config.explore, config.minibatch, config.cap)
-        made: tuple[int, int] = self_play(
-            self.rules, self.encoding, self.start, self.net, self.adam, self.outputs, work, scr, learner,
-            np.uint64(config.seed), game, games, config.block, settings,
-        )  # fmt: skip
-        return made
-
-    @property
-    def done(self) -> float:
-        """The part of the budget that is used, 0 to 1."""
-        by_games = self.progress.games / self.config.games if self.config.games else 0.0
-        by_time = self.progress.seconds / (60 * self.config.minutes) if self.config.minutes else 0.0
-        return min(1.0, max(by_games, by_time))
-
-    def step_size(self) -> float:
-        """The step size now: half a cosine over the budget."""
-        c = self.config
-        return c.final_step_size + (c.step_size - c.final_step_size) * 0.5 * (1 + math.cos(math.pi * self.done))
-
-    def play_round(self, pool: ThreadPoolExecutor) -> None:
-        """One round of all threads; counters and means of the round are updated."""
-        begun = time.perf_counter()
-        left = self.config.games - self.progress.games if self.config.games else 1 << 62
-        step_size, game, jobs = self.step_size(), self.progress.games, []
-        for thread, (_, _, learner) in enumerate(self.buffers):
-            games = min(self.config.round, left)
-            learner.loss[:] = 0
-            jobs.append(pool.submit(self._play, thread, game, games, step_size))
-            game, left = game + games, left - games
-        made = [job.result() for job in jobs]
-        played = game - self.progress.games
-        self.seconds_of_round = time.perf_counter() - begun
-        plays = sum(plays for plays, _ in made)
-        loss = np.sum([learner.loss for _, _, learner in self.buffers], axis=0)
-        self.plays_of_game, self.loss = plays / played, math.sqrt(loss[0] / max(loss[1], 1))
-        self.steps = np.array([learner.steps[0] for _, _, learner in self.buffers])
-        p = self.progress
-        p.games, p.plays, p.samples = game, p.plays + plays, p.samples + sum(samples for _, samples in made)
-        p.seconds += self.seconds_of_round
-
-    def policy(self) -> Policy:
-        """The policy so far. It shares the weights: use it before the next round, or save it."""
-        header = {
-            "games": self.progress.games,
-            "minutes": round(self.progress.seconds / 60, 3),
-            "seed": self.config.seed,
-            "settings": {k: v for k, v in vars(self.config).items() if k not in ("out",)},
-        }
-        return Policy(self.variant, self.net, self.config.inputs, header, str(self.folder))
-
-    def save(self) -> None:
-        """Write checkpoint and policy."""
-        save_checkpoint(self.folder, self.net, self.adam, self.steps, self.progress)
-        self.policy().save(self.folder / FILE_NAME)
-
-
-class Curves:
-    """Scalars for the history file and for TensorBoard, which may be missing."""
-
-    def __init__(self, folder: Path, console: Console) -> None:
-        self.folder = folder
-        self.writer: Any = None
-        try:
-            from tensorboard.summary import Writer
-
-            self.writer = Writer(str(folder))
-        except ImportError:
-            console.print("no curves for TensorBoard: install it with  pip install tensorboard")
-
-    def add(self, progress: Progress, **scalars: float) -> None:
-        """Record scalars named `group_name`, as `group/name` in TensorBoard."""
-        line = {"games": progress.games, "minutes": round(progress.seconds / 60, 4)}
-        append_history(self.folder, line | {k: float(f"{v:.6g}") for k, v in scalars.items()})
-        if self.writer is not None:
-            for name, value in scalars.items():
-                self.writer.add_scalar(name.replace("_", "/", 1), value, progress.games)
-
-    def close(self) -> None:
-        """Write what is left."""
-        if self.writer is not None:
-            self.writer.close()
-
-
-class Screen:
-    """Live progress: a bar on a terminal, a line now and then elsewhere."""
-
-    def __init__(self, console: Console, trainer: Trainer) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        self.console, self.trainer = console, trainer
-        self.begun = self.printed = time.perf_counter()
-        self.first = trainer.done
-        self.bar = Progress(
-            TextColumn("{task.fields[text]}"), BarColumn(), TextColumn("{task.fields[left]}"),
-            console=console, transient=True, disable=not console.is_terminal,
-        )  # fmt: skip
-        self.task = self.bar.add_task("training", total=1.0, text="", left="")
-
-    def show(self) -> None:
-        """Show games, speed, loss and the time that is left."""
-        t = self.trainer
-        speed = t.config.round * t.threads / t.seconds_of_round if t.seconds_of_round else 0.0
-        text = (
-            f"{t.progress.games:,} games  {speed:,.0f} games/s  {t.plays_of_game:.0f} plays a game  loss {t.loss:.3f}"
-        )
-        used, now = t.done - self.first, time.perf_counter()
-        left = (now - self.begun) * (1 - t.done) / used if used > 0 else float("nan")
-        remaining = "" if math.isnan(left) else f"{int(left) // 60}:{int(left) % 60:02d} left"
-        self.bar.update(self.task, completed=t.done, text=text, left=remaining)
-        if not self.console.is_terminal and now - self.printed > LINE_SECONDS:
-            self.printed = now
-            self.console.print(f"{text}  {remaining}")
+GATE_DUEL = 400  # games against random that a run must win
 
 
 @contextmanager
@@ -245,7 +57,8 @@ def _duel(trainer: Trainer, opponent: str, games: int) -> dict[str, Any]:
     from nardy_rl.agents import load_bot
     from nardy_rl.experiments.duel import duel
 
-    policy = Policy(trainer.variant, trainer.net, trainer.config.inputs, {}, trainer.folder.name)
+    policy = trainer.policy()
+    policy.name = trainer.folder.name
     rival = load_bot(trainer.variant, opponent)
     result: dict[str, Any] = duel(
         trainer.variant, policy, rival, games, seed=trainer.config.seed, threads=trainer.threads, evaluator="none"
@@ -253,44 +66,64 @@ def _duel(trainer: Trainer, opponent: str, games: int) -> dict[str, Any]:
     return result
 
 
-def _loop(trainer: Trainer, curves: Curves, console: Console) -> bool:
-    """Play rounds until the budget is used; False if the user interrupted."""
-    config, progress = trainer.config, trainer.progress
-    saved = noted = progress.seconds
-    measured = progress.seconds
-    screen = Screen(console, trainer)
+class Watch:
+    """What is done between two rounds when it is time for it."""
+
+    def __init__(self, trainer: Trainer, curves: Curves) -> None:
+        self.trainer, self.curves = trainer, curves
+        self.saved = self.noted = self.measured = trainer.progress.seconds
+        self.generation = trainer.progress.generation
+
+    def look(self) -> str | None:
+        """Note, measure and save what is due; a reason why the run must stop, or None."""
+        trainer, config, p = self.trainer, self.trainer.config, self.trainer.progress
+        ended, self.generation = p.generation != self.generation, p.generation
+        if p.seconds - self.noted > HISTORY_SECONDS or trainer.done >= 1:
+            self.noted = p.seconds
+            self._note()
+        due = p.seconds - self.measured > 60 * config.strength_minutes and p.phase != "fit"
+        if config.strength_minutes and (due or ended) and trainer.done < 1:
+            self.measured = p.seconds
+            won = _duel(trainer, "heuristic", config.strength_games)
+            self.curves.add(p, strength_ppg_heuristic=won["ppg"], strength_se_heuristic=won["se"])
+        if config.gate_games and not p.gated and p.games >= config.gate_games:
+            won = _duel(trainer, "random", GATE_DUEL)
+            p.gated = bool(won["ppg"] > 2 * won["se"])
+            self.curves.add(p, strength_ppg_random=won["ppg"], strength_se_random=won["se"])
+            if not p.gated:
+                return f"after {p.games:,} games the policy scores {won['ppg']:+.2f} a game against random"
+        if ended or p.seconds - self.saved > config.checkpoint_seconds:
+            self.saved = p.seconds
+            trainer.save()
+        return None
+
+    def _note(self) -> None:
+        trainer, p = self.trainer, self.trainer.progress
+        scalars = {"selfplay_generation": p.generation, "selfplay_plays_per_game": trainer.plays_of_game}
+        if p.phase in (TD, "fit", "done"):
+            scalars |= {"loss_value_rms": trainer.loss, "loss_step_size": trainer.step_size()}
+        unit = "fitted" if p.phase == "fit" else "games"
+        self.curves.add(p, **scalars, **{f"speed_{unit}_per_s": trainer.speed})
+
+
+def _loop(trainer: Trainer, curves: Curves, console: Console) -> tuple[bool, str | None]:
+    """Rounds until the budget is used: (False if the user interrupted, why the run was stopped)."""
+    watch, screen, stopped = Watch(trainer, curves), Screen(console, trainer), None
     with _interrupts() as asked, ThreadPoolExecutor(trainer.threads) as pool, screen.bar:
-        while trainer.done < 1 and not asked[0]:
-            trainer.play_round(pool)
+        while trainer.done < 1 and not asked[0] and stopped is None:
+            trainer.round(pool)
             screen.show()
-            now = progress.seconds
-            if now - noted > HISTORY_SECONDS or trainer.done >= 1:
-                noted = now
-                speed = config.round * trainer.threads / trainer.seconds_of_round
-                curves.add(
-                    progress,
-                    selfplay_plays_per_game=trainer.plays_of_game,
-                    loss_value_rms=trainer.loss,
-                    loss_step_size=trainer.step_size(),
-                    speed_games_per_s=speed,
-                )
-            if now - saved > config.checkpoint_seconds:
-                saved = now
-                trainer.save()
-            if config.strength_minutes and now - measured > 60 * config.strength_minutes and trainer.done < 1:
-                measured = now
-                won = _duel(trainer, "heuristic", config.strength_games)
-                curves.add(progress, strength_ppg_heuristic=won["ppg"], strength_se_heuristic=won["se"])
+            stopped = watch.look()
         trainer.save()
-        return not asked[0]
+        return not asked[0], stopped
 
 
 def train(config: TrainConfig | None, resume: Path | None = None, console: Console | None = None) -> dict[str, Any]:
     """Train as configured, or go on with the run in a folder; returns what the command prints.
 
-    Keys: run, policy, games, games_per_s, minutes, results (a list of duels against the baselines). Ctrl-C saves, says
-    how to go on, and raises KeyboardInterrupt. Raises BadRun, BadPolicy, UnknownVariant or BadOption for bad input,
-    before anything is written.
+    Keys: run, policy, games, games_per_s, minutes, results (a list of duels against the baselines), stopped (why the
+    run was stopped before its end, or None). Ctrl-C saves, says how to go on, and raises KeyboardInterrupt. Raises
+    BadRun, BadPolicy, UnknownVariant or BadOption for bad input, before anything is written.
     """
     if console is None:
         from rich.console import Console
@@ -309,7 +142,7 @@ def train(config: TrainConfig | None, resume: Path | None = None, console: Conso
         trainer.make_buffers()
     curves = Curves(folder, console)
     try:
-        finished = _loop(trainer, curves, console)
+        finished, stopped = _loop(trainer, curves, console)
         p = trainer.progress
         if not finished:
             console.print(f"saved after {p.games:,} games; go on with  nardy train --resume {folder}")
@@ -328,6 +161,7 @@ def train(config: TrainConfig | None, resume: Path | None = None, console: Conso
         "games_per_s": p.games / p.seconds if p.seconds else 0.0,
         "minutes": p.seconds / 60,
         "results": results,
+        "stopped": stopped,
     }
     write_text(folder / RESULTS, json.dumps(report, indent=1))
     return report

@@ -52,6 +52,7 @@ PIPS, PIP_LEAD, RACE, PINNED, MOBILITY, OWED_STAGE, OWED_DICE, TURN_FLAGS, CALM,
 BLOCKS = 21
 
 _BAR_BIT = 1 << 25
+_NUMBERED = tuple(sum(1 << d for d in range(26) if d >> bit & 1) for bit in range(5))  # points by bits of their number
 
 
 class Encoding(NamedTuple):
@@ -60,6 +61,8 @@ class Encoding(NamedTuple):
     offsets: np.ndarray  # int64[BLOCKS]: first row of each block, -1 if the game has none
     size: int  # number of rows
     plain: int  # 1: only the plain inputs
+    part: np.ndarray  # int32[size]: the part of the inputs a row belongs to; one row of a part counts at a time
+    share: np.ndarray  # float32[size]: but so many times at most
 
 
 def layout(variant: Variant, kind: str = "patterns") -> list[tuple[int, str, int, str]]:
@@ -141,7 +144,30 @@ def encoding_of(variant: Variant, kind: str = "patterns") -> Encoding:
     for block, _, rows, _ in layout(variant, kind):
         offsets[block] = size
         size += rows
-    return Encoding(offsets, size, int(kind == "plain"))
+    return Encoding(offsets, size, int(kind == "plain"), *_parts(variant, kind))
+
+
+_PARTS = {
+    BORNE_OFF: 2, WINDOWS: 14, BARRIER: 2, BARRIER_AT: 2, SECOND_BARRIER: 2, PIPS: 2, PIP_LEAD: 1, BACK: 2,
+    BAR_COUNT: 2, BAR_BOARD: 2, SHOTS: 2, MOBILITY: 12, OWED_STAGE: 1, OWED_DICE: 2, CALM: 2, HEADS: 2,
+}  # fmt: skip
+"""Into how many equal parts a block falls of each of which at most one row is listed."""
+
+
+def _parts(variant: Variant, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """`part` and `share` of the rows; a row of a block without parts stands for itself."""
+    part: list[int] = []
+    share: list[float] = []
+    for block, _, rows, _ in layout(variant, kind):
+        size = rows // _PARTS.get(block, rows)
+        numbers, shares = [i // size for i in range(rows)], [1.0] * rows
+        if block in (COUNTS, RACE):  # fifteen checkers: so many points with this number of them at most
+            single = rows % 168
+            numbers = [0] * single + [single + i // 168 for i in range(rows - single)]
+            shares = [1.0] * single + [15 / (i % 7 + 1) for i in range(rows - single)]
+        part += [number + (part[-1] + 1 if part else 0) for number in numbers]
+        share += shares
+    return np.array(part, np.int32), np.array(share, np.float32)
 
 
 # ---------------------------------------------------------------------------------------------- kernels
@@ -225,21 +251,56 @@ def _add(index, n, row):
 
 
 @inner
-def _side(rules, row, offsets, side, closed, blots, index, n):
-    """Rows of one side (0 mine, 1 theirs); closed, blots: enemy points and lone checkers in its numbering."""
+def own_rows(rules, row, offsets, side, index, n):
+    """List the rows that depend on one side's checkers alone (0 mine, 1 theirs); returns how many are listed.
+
+    Between two states in which this side's planes and pins are equal these rows are equal.
+    """
     base = 4 * side
     occ = occupied(row, base)
     strong = made(row, base) if rules.contact != NO_CONTACT else occ
-    mask = occ & POINTS_MASK
-    while mask:
-        point = lowest(mask)
-        mask &= mask - 1
-        n = _add(index, n, offsets[COUNTS] + 168 * side + 7 * (point - 1) + min(count(row, base, point), 7) - 1)
+    n = _counts(row, offsets[COUNTS] + 168 * side, base, index, n)
     n = _add(index, n, offsets[BORNE_OFF] + 16 * side + count(row, base, 0))
     for w in range(7):
         window = strong >> (1 + 3 * w) & 63
         if window:
             n = _add(index, n, offsets[WINDOWS] + 448 * side + 64 * w + window)
+    back = np.int64(0)
+    for k in range(4):
+        back += popcount(np.int64(row[base + k]) & FAR_MASK) << k
+    n = _add(index, n, offsets[BACK] + 16 * side + back)
+    n = _add(index, n, offsets[PIPS] + 48 * side + min(pips(row, base) >> 3, 47))
+    if rules.contact == HIT:
+        on_bar = count(row, base, 25)
+        if on_bar:
+            n = _add(index, n, offsets[BAR_COUNT] + 4 * side + min(on_bar, 4) - 1)
+    if rules.contact == PIN:
+        mask = np.int64(row[MY_PINS + side])
+        while mask:
+            n = _add(index, n, offsets[PINNED] + 24 * side + lowest(mask) - 1)
+            mask &= mask - 1
+    return n
+
+
+@inlined
+def _counts(row, first, base, index, n):
+    """List a row for every point of a side: its number of checkers."""
+    mask = occupied(row, base) & POINTS_MASK
+    while mask:
+        point = lowest(mask)
+        mask &= mask - 1
+        n = _add(index, n, first + 7 * (point - 1) + min(count(row, base, point), 7) - 1)
+    return n
+
+
+@inner
+def _against(rules, row, offsets, side, closed, blots, index, n):
+    """List the rows of one side's checkers before the other's; closed, blots: enemy points, lone checkers.
+
+    Both masks are in the numbering of the side.
+    """
+    base = 4 * side
+    occ = occupied(row, base)
     if occ:
         last = highest(occ)
         ahead = (closed << 6) >> last & 63
@@ -248,24 +309,14 @@ def _side(rules, row, offsets, side, closed, blots, index, n):
         rest = occ & ~(np.int64(1) << last)
         if rest:
             n = _add(index, n, offsets[SECOND_BARRIER] + 64 * side + ((closed << 6) >> highest(rest) & 63))
-    back = np.int64(0)
-    for k in range(4):
-        back += popcount(np.int64(row[base + k]) & FAR_MASK) << k
-    n = _add(index, n, offsets[BACK] + 16 * side + back)
     if rules.contact != NO_CONTACT:
         on_bar = count(row, base, 25)
         if on_bar:
-            n = _add(index, n, offsets[BAR_COUNT] + 4 * side + min(on_bar, 4) - 1)
             board = across(closed, rules.parallel) >> 1 & 63
             n = _add(index, n, offsets[BAR_BOARD] + 128 * side + 64 * min(on_bar - 1, 1) + board)
         n = _add(index, n, offsets[SHOTS] + 37 * side + hitting_rolls(occ, on_bar, closed, blots))
-    pins = np.int64(row[MY_PINS + side])
-    if rules.contact == PIN:
-        mask = pins
-        while mask:
-            n = _add(index, n, offsets[PINNED] + 24 * side + lowest(mask) - 1)
-            mask &= mask - 1
     if rules.contact != HIT:
+        pins = np.int64(row[MY_PINS + side])
         for die in range(1, 7):
             can = popcount(occ & ~pins & ~(closed << die) & (np.int64(-2) << die))
             n = _add(index, n, offsets[MOBILITY] + 24 * side + 4 * (die - 1) + min(can, 3))
@@ -276,11 +327,10 @@ def _side(rules, row, offsets, side, closed, blots, index, n):
 def pips(row, side):
     """Pip count of a side (0 mine, 4 theirs): the sum of its checkers' distances, 25 for one on the bar."""
     total = np.int64(0)
-    mask = occupied(row, side)
-    while mask:
-        point = lowest(mask)
-        mask &= mask - 1
-        total += point * count(row, side, point)
+    for k in range(4):
+        plane = np.int64(row[side + k])
+        for bit in range(5):  # of the points' numbers
+            total += popcount(plane & _NUMBERED[bit]) << (k + bit)
     return total
 
 
@@ -320,16 +370,28 @@ def _owed(row, offsets, index, n):
 
 
 @inner
-def _race(row, offsets, index, n):
-    """Counts once more, in rows of their own, when the sides have passed each other."""
-    n = _add(index, n, offsets[RACE])
-    for side in range(2):
-        mask = occupied(row, 4 * side) & POINTS_MASK
-        while mask:
-            point = lowest(mask)
-            mask &= mask - 1
-            c = min(count(row, 4 * side, point), 7)
-            n = _add(index, n, offsets[RACE] + 1 + 168 * side + 7 * (point - 1) + c - 1)
+def cross_rows(rules, row, offsets, index, n):
+    """List the rows that depend on both sides, or on the turn; returns how many are listed."""
+    if rules.contact == NO_CONTACT:
+        closed = across(occupied(row, 4), rules.parallel)
+        their_closed = across(occupied(row, 0), rules.parallel)
+        blots = their_blots = np.int64(0)
+    else:
+        my_pins, their_pins = np.int64(row[MY_PINS]), np.int64(row[THEIR_PINS])
+        closed = across(made(row, 4), rules.parallel) | my_pins
+        their_closed = across(made(row, 0), rules.parallel) | their_pins
+        blots = across(occupied(row, 4), rules.parallel) & ~closed & ~across(their_pins, rules.parallel)
+        their_blots = across(occupied(row, 0), rules.parallel) & ~their_closed & ~across(my_pins, rules.parallel)
+    n = _against(rules, row, offsets, 0, closed, blots, index, n)
+    n = _against(rules, row, offsets, 1, their_closed, their_blots, index, n)
+    lead = pips(row, 4) - pips(row, 0)
+    n = _add(index, n, offsets[PIP_LEAD] + min(max(lead >> 3, -16), 15) + 16)
+    if rules.contact != NO_CONTACT and not has_contact(rules, row):
+        n = _add(index, n, offsets[RACE])
+        n = _counts(row, offsets[RACE] + 1, 0, index, n)
+        n = _counts(row, offsets[RACE] + 169, 4, index, n)
+    if not rules.plain:
+        n = _owed(row, offsets, index, n)
     return n
 
 
@@ -341,27 +403,9 @@ def encode_into(rules, encoding, row, index, value):
     """
     if encoding.plain:
         return _plain(row, index, value)
-    offsets = encoding.offsets
-    if rules.contact == NO_CONTACT:
-        closed = across(occupied(row, 4), rules.parallel)
-        their_closed = across(occupied(row, 0), rules.parallel)
-        blots = their_blots = np.int64(0)
-    else:
-        my_pins, their_pins = np.int64(row[MY_PINS]), np.int64(row[THEIR_PINS])
-        closed = across(made(row, 4), rules.parallel) | my_pins
-        their_closed = across(made(row, 0), rules.parallel) | their_pins
-        blots = across(occupied(row, 4), rules.parallel) & ~closed & ~across(their_pins, rules.parallel)
-        their_blots = across(occupied(row, 0), rules.parallel) & ~their_closed & ~across(my_pins, rules.parallel)
-    n = _side(rules, row, offsets, 0, closed, blots, index, 0)
-    n = _side(rules, row, offsets, 1, their_closed, their_blots, index, n)
-    mine, theirs = pips(row, 0), pips(row, 4)
-    n = _add(index, n, offsets[PIPS] + min(mine >> 3, 47))
-    n = _add(index, n, offsets[PIPS] + 48 + min(theirs >> 3, 47))
-    n = _add(index, n, offsets[PIP_LEAD] + min(max((theirs - mine) >> 3, -16), 15) + 16)
-    if rules.contact != NO_CONTACT and not has_contact(rules, row):
-        n = _race(row, offsets, index, n)
-    if not rules.plain:
-        n = _owed(row, offsets, index, n)
+    n = own_rows(rules, row, encoding.offsets, 0, index, 0)
+    n = own_rows(rules, row, encoding.offsets, 1, index, n)
+    n = cross_rows(rules, row, encoding.offsets, index, n)
     for k in range(n):
         value[k] = np.float32(1)
     return n

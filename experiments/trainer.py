@@ -1,0 +1,465 @@
+"""The state of a training run and its rounds: TD, then generations of labelling and fitting.
+
+A run goes in rounds; in a round every thread plays a number of games, or learns a slice of a pass. Between rounds the
+clock is looked at. Phases:
+
+    td      games of TD(lambda) (nardy_rl/agents/td.py), for `td_share` of the budget
+    label   games whose positions get labels (labels.py), played by the net as it is
+    fit     passes over the labelled positions of the window (refine.py); then `label` again, or the end
+
+All that a run depends on is in its checkpoint, and the dice of game number i are a function of the seed and i: with one
+thread and a budget in games, a run that was killed and resumed gives the same policy, bit for bit, as one that was not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nardy_rl.agents.bot import States
+from nardy_rl.agents.labels import LabelSettings, Notes, label_games, new_notes
+from nardy_rl.agents.net import Net, new_net, output_names, outputs_of
+from nardy_rl.agents.policy import FILE_NAME, Policy, pretrained_path
+from nardy_rl.agents.quick import Quick, QuickWork, new_quick, quantise, quick_work_of
+from nardy_rl.agents.refine import falling, fit, fit_order, move_mean
+from nardy_rl.agents.td import Adam, Learner, Settings, new_learner, self_play, zeros_like
+from nardy_rl.encoding import encoding_of
+from nardy_rl.errors import BadRun
+from nardy_rl.experiments.config import TrainConfig
+from nardy_rl.experiments.runs import (
+    DONE,
+    FIT,
+    LABEL,
+    TD,
+    Progress,
+    cut_history,
+    label_files,
+    labels_file,
+    load_checkpoint,
+    load_labels,
+    save_checkpoint,
+    save_labels,
+)
+from nardy_rl.plays import Scratch, scratch
+from nardy_rl.rules import rules_of
+from nardy_rl.starts import start_of
+from nardy_rl.variant import Variant
+from nardy_rl.variants import parse_variant
+
+SLICE = 64  # minibatches of a thread between two looks at the clock
+FITS_A_SECOND = 50_000  # positions learned a second by one thread, before it is measured
+SMALLEST_REST = 2.0  # fits that must have room after one that is not the last
+
+
+class Memory(NamedTuple):
+    """What one thread works with."""
+
+    quick: Quick
+    fast: QuickWork
+    scratch: Scratch
+    learner: Learner
+    notes: Notes
+
+
+Labelled = tuple[States, NDArray[np.float32]]
+"""States uint32[N, 16] and their labels float32[N, K]."""
+
+
+def joined(parts: list[Labelled]) -> Labelled:
+    """One after the other, in arrays of their own."""
+    return np.concatenate([states for states, _ in parts]), np.concatenate([labels for _, labels in parts])
+
+
+class Window:
+    """The labelled positions that are learned from, by the generation that made them."""
+
+    def __init__(self) -> None:
+        self.parts: dict[int, list[Labelled]] = {}
+        self.sizes: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return sum(self.sizes.values())
+
+    def add(self, generation: int, positions: Labelled) -> None:
+        """Add positions to a generation."""
+        self.parts.setdefault(generation, []).append(positions)
+        self.sizes[generation] = self.sizes.get(generation, 0) + len(positions[0])
+
+    def of(self, generation: int) -> Labelled:
+        """The positions of a generation."""
+        self.parts[generation] = [joined(self.parts[generation])]
+        return self.parts[generation][0]
+
+    def trim(self, size: int) -> list[int]:
+        """Drop the oldest generations while what is left holds `size` positions; returns which were dropped."""
+        dropped: list[int] = []
+        for generation in sorted(self.parts)[:-1]:
+            if len(self) - self.sizes[generation] < size:
+                break
+            del self.parts[generation], self.sizes[generation]
+            dropped.append(generation)
+        return dropped
+
+    def all(self) -> Labelled:
+        """Everything, oldest first."""
+        return joined([part for generation in sorted(self.parts) for part in self.parts[generation]])
+
+
+class Trainer:
+    """Weights, buffers and counters of one run."""
+
+    def __init__(self, config: TrainConfig, folder: Path) -> None:
+        self.config = config
+        self.folder = folder
+        self.variant: Variant = parse_variant(config.variant)
+        self.rules = rules_of(self.variant)
+        self.start = start_of(self.variant)
+        self.encoding = encoding_of(self.variant, config.inputs)
+        self.outputs = outputs_of(self.variant)
+        self.digest = hashlib.sha256(repr((self.variant.family, output_names(self.variant))).encode()).hexdigest()[:16]
+        self.threads = config.threads or os.cpu_count() or 1
+        self.net = self._first_net()
+        self.adam = Adam(zeros_like(self.net), zeros_like(self.net))
+        self.player, self.mean = copied(self.net), copied(self.net)  # who plays during a fit; the mean of weights
+        self.steps = np.zeros(self.threads, np.int64)
+        self.progress = Progress()
+        self.window = Window()
+        self.written: dict[int, int] = {}  # labelled positions that are on the disk, by generation
+        self.material: Labelled | None = None  # of the present fit
+        self.order: tuple[int, NDArray[np.int64]] | None = None  # of the present pass
+        self.seconds_of_round = 0.0
+        self.done_in_round = 0  # games, or positions learned
+        self.loss = float("nan")
+        self.plays_of_game = float("nan")
+        if config.labels:
+            self._first_labels(Path(config.labels))
+        elif self._td_share == 0:
+            self.progress.phase, self.progress.generation = LABEL, 1
+
+    def _first_net(self) -> Net:
+        config = self.config
+        if not config.init:
+            return new_net(self.encoding, self.outputs, (config.hidden, config.hidden2), config.seed)
+        path = pretrained_path(self.variant) if config.init == "pretrained" else Path(config.init)
+        if path is None:
+            raise BadRun(f"--init pretrained: no policy comes with {config.variant}; give a file or a run folder")
+        policy = Policy.load(path, self.variant)
+        if policy.kind != config.inputs:
+            raise BadRun(f"--init {path} has {policy.kind} inputs, the run {config.inputs}: set inputs={policy.kind}")
+        return copied(policy.net)
+
+    def _first_labels(self, run: Path) -> None:
+        """Take over the labelled positions of another run, to be learned first."""
+        files = label_files(run)
+        if not files:
+            raise BadRun(f"setting labels={str(run)!r}: there are no labelled positions in that folder")
+        for i, file in enumerate(files):
+            self.window.add(i - len(files), load_labels(file, self.digest))
+        self.window.trim(self.config.window)
+        self._begin_fit(last=False)
+
+    def resume(self) -> None:
+        """Go on from the last checkpoint of the folder."""
+        nets, self.steps, self.progress = load_checkpoint(self.folder)
+        self.net, self.player, self.mean = nets["net"], nets["player"], nets["mean"]
+        self.adam = Adam(nets["m"], nets["v"])
+        p = self.progress
+        if len(self.steps) != self.threads:
+            self.steps = np.full(self.threads, self.steps.max(), np.int64)
+        if p.phase in (LABEL, FIT):
+            self._load_window()
+        cut_history(self.folder, p.games)
+
+    def _load_window(self) -> None:
+        """The labelled positions of the run as they were at its checkpoint."""
+        p = self.progress
+        for file in label_files(self.folder):
+            generation = int(file.stem)
+            if generation > p.generation or (generation == p.generation and not p.labelled):
+                continue
+            states, labels = load_labels(file, self.digest)
+            if generation == p.generation:
+                states, labels = states[: p.labelled], labels[: p.labelled]
+            self.window.add(generation, (states, labels))
+            self.written[generation] = len(states)
+        if self.window.parts:
+            self.window.trim(self.config.window)
+
+    def make_buffers(self) -> None:
+        """Allocate each thread's memory and compile the kernels."""
+        samples = 3 * self.config.cap + 128 * self.config.block
+        self.memory = [
+            Memory(
+                new_quick(self.net),
+                quick_work_of(self.net),
+                scratch(),
+                new_learner(self.net, samples),
+                new_notes(self.outputs, self.config.cap),
+            )
+            for _ in range(self.threads)
+        ]
+        for i, memory in enumerate(self.memory):
+            memory.learner.steps[0] = self.steps[i]
+        self._play(0, 0, 0, 0.0)
+        if self.config.generation:
+            self._label(0, 0, 0)
+            self._fit(0, np.zeros((0, 16), np.uint32), np.zeros((0, len(self.outputs.points)), np.float32), 0.0)
+
+    # ------------------------------------------------------------------------------------------ budget
+
+    @property
+    def done(self) -> float:
+        """The part of the budget that is used, 0 to 1."""
+        if self.progress.phase == DONE:
+            return 1.0
+        part = max(self._part_of_games, self._part_of_time)
+        return min(part, 1.0) if self.progress.phase == TD else min(part, 0.9999)
+
+    @property
+    def _part_of_games(self) -> float:
+        return self.progress.games / self.config.games if self.config.games else 0.0
+
+    @property
+    def _part_of_time(self) -> float:
+        return self.progress.seconds / (60 * self.config.minutes) if self.config.minutes else 0.0
+
+    @property
+    def _seconds_left(self) -> float:
+        return 60 * self.config.minutes - self.progress.seconds if self.config.minutes else math.inf
+
+    @property
+    def _td_share(self) -> float:
+        return self.config.td_share if self.config.generation else 1.0
+
+    def step_size(self) -> float:
+        """The step size now: half a cosine over the phase."""
+        c, p = self.config, self.progress
+        if p.phase == TD:
+            return falling(c.step_size, c.final_step_size, self.done / max(self._td_share, 1e-9))
+        if p.phase != FIT:
+            return 0.0
+        part = p.fitted / self._fit_size
+        if p.last and c.minutes:
+            part = max(part, (p.seconds - p.fit_from) / max(60 * c.minutes - p.fit_from, 1e-9))
+        return falling(c.refine_step_size, 0.0, part)
+
+    @property
+    def _fit_size(self) -> int:
+        """Positions that the present fit learns in all its passes."""
+        return max(self.config.passes * len(self.window), 1)
+
+    @property
+    def _fit_seconds(self) -> float:
+        """How long a fit over the window will take."""
+        return self.config.passes * len(self.window) / (self.progress.fit_speed or FITS_A_SECOND * self.threads)
+
+    # ------------------------------------------------------------------------------------------ rounds
+
+    def round(self, pool: ThreadPoolExecutor) -> None:
+        """One round of the present phase with all threads, and on to the next phase where that is due."""
+        begun = time.perf_counter()
+        p = self.progress
+        phase = p.phase
+        if phase == TD:
+            self._td_round(pool)
+        elif phase == LABEL:
+            self._label_round(pool)
+        elif phase == FIT:
+            self._fit_round(pool)
+        self.seconds_of_round = time.perf_counter() - begun
+        p.seconds += self.seconds_of_round
+        if phase == FIT:
+            p.fit_speed = 0.9 * (p.fit_speed or self.speed) + 0.1 * self.speed
+        self._next_phase()
+
+    @property
+    def speed(self) -> float:
+        """Games, or positions learned, a second in the last round."""
+        return self.done_in_round / self.seconds_of_round if self.seconds_of_round else 0.0
+
+    def _next_phase(self) -> None:
+        p, c = self.progress, self.config
+        if p.phase == TD and self.done >= self._td_share:
+            p.phase = LABEL if self.done < 1 else DONE
+            p.generation = 1
+            self._take(self.net)
+        elif p.phase == LABEL:
+            out_of_games = self._part_of_games >= 1
+            out_of_time = self._seconds_left <= self._fit_seconds
+            room = self._seconds_left > SMALLEST_REST * self._fit_seconds
+            if out_of_games or out_of_time or (p.labelled >= c.generation and room):
+                self._begin_fit(last=out_of_games or out_of_time)
+        elif p.phase == FIT and (p.fitted >= self._fit_size or (p.last and self._seconds_left <= 0)):
+            self._take(self.mean if c.average else self.net)
+            p.generation, p.labelled, p.fitted = p.generation + 1, 0, 0
+            self.material = self.order = None
+            enough = self._part_of_games >= 1 or self._seconds_left <= SMALLEST_REST * self._fit_seconds
+            p.phase = DONE if enough else LABEL
+
+    def _take(self, net: Net) -> None:
+        """These weights are learned on and play from now on."""
+        for mine, player, new in zip(self.net, self.player, net, strict=True):
+            mine[...] = new
+            player[...] = new
+
+    def _jobs(self, pool: ThreadPoolExecutor, games: int) -> list[tuple[int, int, int]]:
+        """Games for the threads of a round: (thread, first game, how many)."""
+        left = self.config.games - self.progress.games if self.config.games else 1 << 62
+        jobs, game = [], self.progress.games
+        for thread in range(self.threads):
+            some = min(games, left)
+            jobs.append((thread, game, some))
+            game, left = game + some, left - some
+        return jobs
+
+    def _count(self, jobs: list[tuple[int, int, int]], plays: int, samples: int) -> None:
+        p = self.progress
+        self.done_in_round = sum(games for _, _, games in jobs)
+        self.plays_of_game = plays / max(self.done_in_round, 1)
+        p.games, p.plays, p.samples = p.games + self.done_in_round, p.plays + plays, p.samples + samples
+
+    def _read_learners(self) -> None:
+        """Loss and steps of the learning threads."""
+        loss = np.sum([memory.learner.loss for memory in self.memory], axis=0)
+        self.loss = math.sqrt(loss[0] / max(loss[1], 1))
+        self.steps = np.array([memory.learner.steps[0] for memory in self.memory])
+
+    def _clear_loss(self) -> None:
+        for memory in self.memory:
+            memory.learner.loss[:] = 0
+
+    # ------------------------------------------------------------------------------------------ TD
+
+    def _td_round(self, pool: ThreadPoolExecutor) -> None:
+        self._clear_loss()
+        step_size, jobs = self.step_size(), self._jobs(pool, self.config.round)
+        made = [job.result() for job in [pool.submit(self._play, *job, step_size) for job in jobs]]
+        self._count(jobs, sum(plays for plays, _ in made), sum(samples for _, samples in made))
+        self._read_learners()
+
+    def _play(self, thread: int, game: int, games: int, step_size: float) -> tuple[int, int]:
+        c, memory = self.config, self.memory[thread]
+        settings = Settings(step_size, c.trace, c.explore, c.minibatch, c.cap)
+        made: tuple[int, int] = self_play(
+            self.rules, self.encoding, self.start, self.adam, self.outputs, memory.quick, memory.fast,
+            memory.scratch, memory.learner, np.uint64(c.seed), game, games, c.block, settings,
+        )  # fmt: skip
+        return made
+
+    # ------------------------------------------------------------------------------------------ labels
+
+    def _label_round(self, pool: ThreadPoolExecutor) -> None:
+        jobs = self._jobs(pool, self.config.label_round)
+        made = [job.result() for job in [pool.submit(self._label, *job) for job in jobs]]
+        for some in made:
+            self.window.add(self.progress.generation, some)
+        positions = sum(len(states) for states, _ in made)
+        self._count(jobs, positions, positions)
+        self.progress.labelled += positions
+
+    def _label(self, thread: int, game: int, games: int) -> Labelled:
+        """Labelled positions of some games."""
+        c, memory = self.config, self.memory[thread]
+        settings = LabelSettings(c.label_trace, c.label_explore, c.label_margin, c.cap)
+        quantise(self.encoding, memory.quick, memory.fast)
+        room = 2 * c.cap + 128 * c.label_round
+        states, labels = np.zeros((room, 16), np.uint32), np.zeros((room, len(self.outputs.points)), np.float32)
+        counts = np.zeros(max(games, 1), np.int64)
+        parts = []
+        while True:
+            played, n = label_games(
+                self.rules, self.encoding, self.start, memory.quick, self.outputs, memory.fast, memory.scratch,
+                memory.notes, np.uint64(c.seed), game, games, settings, states, labels, counts,
+            )  # fmt: skip
+            parts.append((states[:n].copy(), labels[:n].copy()))
+            game, games = game + played, games - played
+            if not games:
+                return joined(parts)
+
+    # ------------------------------------------------------------------------------------------ fits
+
+    def _begin_fit(self, last: bool) -> None:
+        p = self.progress
+        if not len(self.window):
+            p.phase = DONE
+            return
+        for generation in self.window.trim(self.config.window):
+            labels_file(self.folder, generation).unlink(missing_ok=True)
+        p.phase, p.fitted, p.fit_from, p.last = FIT, 0, p.seconds, last
+        for moments in (self.adam.m, self.adam.v):
+            for w in moments:
+                w[...] = 0
+        self.steps[:] = 0
+        for memory in getattr(self, "memory", ()):
+            memory.learner.steps[0] = 0
+        for mean, now in zip(self.mean, self.net, strict=True):
+            mean[...] = now
+
+    def _fit_round(self, pool: ThreadPoolExecutor) -> None:
+        self._clear_loss()
+        p, c = self.progress, self.config
+        if self.material is None:
+            self.material = self.window.all()
+        states, labels = self.material
+        number, begin = divmod(p.fitted, len(states))
+        if self.order is None or self.order[0] != number:
+            self.order = number, fit_order(c.seed, p.generation, number, len(states))
+        slice_of = SLICE * c.refine_minibatch
+        some = self.order[1][begin : begin + slice_of * self.threads]
+        step_size = self.step_size()
+        parts = [some[t * slice_of : (t + 1) * slice_of] for t in range(self.threads)]
+        jobs = [pool.submit(self._fit, t, states, labels, step_size, part) for t, part in enumerate(parts)]
+        for job in jobs:
+            job.result()
+        if c.average:
+            move_mean(self.mean, self.net, 1 - math.exp(-len(some) / c.refine_minibatch / c.average))
+        self.done_in_round = len(some)
+        p.fitted += len(some)
+        self._read_learners()
+
+    def _fit(
+        self, thread: int, states: States, labels: NDArray[np.float32], step_size: float,
+        order: NDArray[np.int64] | None = None,
+    ) -> None:  # fmt: skip
+        memory = self.memory[thread]
+        which = np.zeros(0, np.int64) if order is None else order
+        fit(
+            self.rules, self.encoding, self.net, self.adam, self.outputs, memory.fast.slow, memory.learner,
+            states, labels, which, self.config.refine_minibatch, step_size,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------ files
+
+    def policy(self) -> Policy:
+        """The policy so far. It shares the weights: use it before the next round, or save it."""
+        header = {
+            "games": self.progress.games,
+            "minutes": round(self.progress.seconds / 60, 3),
+            "seed": self.config.seed,
+            "settings": {k: v for k, v in vars(self.config).items() if k not in ("out",)},
+        }
+        net = self.player if self.progress.phase == FIT else self.net
+        return Policy(self.variant, net, self.config.inputs, header, str(self.folder))
+
+    def save(self) -> None:
+        """Write labelled positions, checkpoint and policy."""
+        for generation, size in self.window.sizes.items():
+            if generation > 0 and self.written.get(generation) != size:
+                save_labels(self.folder, generation, self.window.of(generation), self.digest)
+                self.written[generation] = size
+        nets = {"net": self.net, "m": self.adam.m, "v": self.adam.v, "player": self.player, "mean": self.mean}
+        save_checkpoint(self.folder, nets, self.steps, self.progress)
+        self.policy().save(self.folder / FILE_NAME)
+
+
+def copied(net: Net) -> Net:
+    """The same weights in arrays of their own."""
+    return Net(*(w.copy() for w in net))
