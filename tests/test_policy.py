@@ -159,6 +159,15 @@ def test_a_policy_of_another_release_or_a_damaged_one_is_refused(tmp_path, chang
     refused(odd, pattern)
 
 
+def test_a_policy_of_a_users_own_game_is_read_back_without_its_file(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('base = "classic"\nstart = "24:9"\npairs = [2, 5]\n')
+    policy = fresh_policy(str(file))
+    policy.save(tmp_path / "p.safetensors")
+    file.unlink()
+    assert Policy.load(tmp_path / "p.safetensors").variant == policy.variant
+
+
 def test_the_header_is_plain_json(tmp_path):
     path = tmp_path / "p.safetensors"
     fresh_policy("plakoto").save(path)

@@ -6,7 +6,8 @@ import pytest
 from nardy_rl.agents.net import new_net, outputs_of
 from nardy_rl.agents.policy import Policy, pretrained_path
 from nardy_rl.agents.quick import new_quick, quantise, quick_batch, quick_work_of
-from nardy_rl.encoding import encode, encoding_of
+from nardy_rl.batch import encode
+from nardy_rl.encoding import encoding_of
 from nardy_rl.experiments.compare import random_decisions
 from nardy_rl.rules import rules_of
 from nardy_rl.variants import VARIANTS

@@ -25,6 +25,8 @@ SMALL = [
     "final_games=0",
     "--set",
     "round=64",
+    "--set",
+    "generation=0",
 ]
 CHECKED = [*SMALL, "--set", "checkpoint_seconds=0"]
 
@@ -60,6 +62,60 @@ def test_a_killed_run_goes_on_and_gives_the_same_policy_bit_for_bit(tmp_path):
     assert [line["games"] for line in history] == sorted(line["games"] for line in history)
 
 
+GENERATIONS = [
+    "--threads", "1", "--set", "hidden=16", "--set", "hidden2=8", "--set", "final_games=0", "--set", "round=64",
+    "--set", "td_share=0.5", "--set", "generation=3000", "--set", "window=5000", "--set", "label_round=8",
+    "--set", "checkpoint_seconds=0", "--set", "strength_minutes=0", "--set", "gate_games=0",
+    "--set", "refine_minibatch=8", "--set", "average=50",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("phase", ["label", "fit"])
+def test_a_run_killed_among_its_generations_goes_on_bit_for_bit(phase, tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    begin = ["train", "backgammon", "--games", "500", "--seed", "5", *GENERATIONS]
+    assert main([*begin, "--out", str(whole), "--json"]) == 0
+    run = subprocess.Popen(
+        nardy(*begin, "--out", str(broken), "--json"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    checkpoint, deadline = broken / "checkpoint.safetensors", time.monotonic() + 300
+    while time.monotonic() < deadline and run.poll() is None:
+        if checkpoint.exists() and read_tensors(checkpoint)[1]["progress"]["phase"] == phase:
+            break
+        time.sleep(0.002)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    progress = read_tensors(checkpoint)[1]["progress"]
+    assert progress["phase"] in ("label", "fit") and progress["generation"] >= 1
+    assert main(["train", "--resume", str(broken), "--json"]) == 0
+    ours, theirs = tensors(broken), tensors(whole)
+    for name in theirs:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    assert {p.name for p in (broken / "labels").iterdir()} == {p.name for p in (whole / "labels").iterdir()}
+
+
+def test_a_run_starts_from_the_labels_of_another(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main(["train", "backgammon", "--games", "200", *GENERATIONS, "--out", str(first), "--json"]) == 0
+    words = ["--games", "50", *GENERATIONS, "--set", f"labels={first}", "--set", "hidden=20", "--out", str(second)]
+    assert main(["train", "nackgammon", *words, "--json"]) == 0
+    assert Policy.load(second).header["hidden"] == [20, 8]
+    with pytest.raises(BadRun, match="there are no labelled positions in that folder"):
+        train(config_from(None, [f"labels={tmp_path}"], variant="backgammon", games=64, out=str(tmp_path / "x")))
+    with pytest.raises(BadRun, match="are of another game or release"):
+        train(config_from(None, [f"labels={first}"], variant="classic", games=64, out=str(tmp_path / "y")))
+
+
+def test_a_run_that_does_not_beat_random_is_stopped_and_says_so(tmp_path, capsys):
+    folder = tmp_path / "run"
+    words = ["--games", "128", *SMALL, "--set", "gate_games=64", "--set", "step_size=1000", "--out", str(folder)]
+    assert main(["train", "backgammon", *words, "--json"]) == 1
+    captured = capsys.readouterr()
+    assert "a game against random" in json.loads(captured.out)["stopped"]
+    assert "stopped: after 64 games the policy scores" in " ".join(captured.err.split())
+    assert json.loads((folder / "results.json").read_text())["stopped"]
+
+
 def test_an_interrupted_run_saves_and_says_how_to_go_on(tmp_path):
     folder = tmp_path / "run"
     words = ["train", "backgammon", "--minutes", "5", *SMALL, "--out", str(folder)]
@@ -86,6 +142,8 @@ def test_a_short_run_learns_and_leaves_everything_in_its_folder(tmp_path, capsys
         "2",
         "--set",
         "final_games=200",
+        "--set",
+        "td_share=0.95",
         "--out",
         str(folder),
     ]
