@@ -22,7 +22,7 @@ from nardy_rl.errors import BadOption, BadRun, NardyError, did_you_mean
 F = TypeVar("F", bound=Callable[..., Any])
 
 DONE, NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-BENCHES = {"engine": "bench", "train": "bench_train", "env": None, "search": None}  # the module of each
+BENCHES = {"engine": "bench", "train": "bench_train", "env": "bench_env", "search": None}  # the module of each
 
 
 class OneExample(click.Command):
@@ -465,7 +465,7 @@ def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_jso
         raise BadOption(f"there is no benchmark {what!r}{did_you_mean(what, BENCHES)}; there are {', '.join(BENCHES)}")
     module = BENCHES[what]
     if module is None:
-        raise BadOption(f"this release has no benchmark {what!r} yet; it has engine and train")
+        raise BadOption(f"this release has no benchmark {what!r} yet; it has engine, train and env")
     measure = getattr(importlib.import_module(f"nardy_rl.experiments.{module}"), f"bench_{what}")
     chosen = [_variant(name) for name in names] or None
     console = messages()

@@ -32,6 +32,7 @@ _SIDE_BY_SIDE = 64  # games at a time
 _DECISIONS = 100  # about as many as a game of random play has: small samples reach its end too
 
 Dice = NDArray[np.int64]
+Boards = NDArray[np.int8]
 Progress = Callable[[int], None]
 
 
@@ -90,13 +91,22 @@ def states_of_boards(boards: NDArray[np.int8]) -> States:
     return states
 
 
+def plays_and_boards(variant: Variant, states: States, dice: Dice) -> tuple[States, Boards, NDArray[np.int64]]:
+    """All plays of some positions, as `batch.plays` has them, and their boards int8[M, 2, 26] in the view of the mover.
+
+    Returns the afterstates, the boards, and where those of each position begin, int64[N + 1].
+    """
+    after, first = plays(variant, states, dice)
+    boards = np.stack([unpack(after[:, 0:4]), unpack(after[:, 4:8])], axis=1)
+    turned = np.repeat(states[:, TURN] & 1, np.diff(first)) != after[:, TURN] & 1
+    boards[turned] = boards[turned][:, ::-1]
+    return after, boards, first
+
+
 def _own_plays(states: States, dice: Dice) -> list[set[bytes]]:
     """For each position our plays, each as the bytes of the board int8[2, 26] in the view of the mover."""
-    after, first = plays(VARIANTS["backgammon"], states, dice)
-    sides = np.stack([unpack(after[:, 0:4]), unpack(after[:, 4:8])], axis=1)
-    turned = np.repeat(states[:, TURN] & 1, np.diff(first)) != after[:, TURN] & 1
-    sides[turned] = sides[turned][:, ::-1]
-    return [{board.tobytes() for board in sides[a:b]} for a, b in zip(first, first[1:], strict=False)]
+    _, boards, first = plays_and_boards(VARIANTS["backgammon"], states, dice)
+    return [{board.tobytes() for board in boards[a:b]} for a, b in zip(first, first[1:], strict=False)]
 
 
 def has_gnubg() -> bool:

@@ -23,6 +23,7 @@ OPTIONAL = {
     "gnubg-nn": "the bots gnubg and pubeval: pip install 'nardy-rl[gnubg]'",
     "open-spiel": "a rival in nardy bench --peers: pip install 'nardy-rl[openspiel]'",
     "bgsage": "a rival in nardy bench --peers: pip install 'nardy-rl[bgsage]'",
+    "pgx": "a rival in nardy bench --peers: pip install 'nardy-rl[pgx]'",
     "matplotlib": "plots: pip install 'nardy-rl[plot]'",
 }
 LONGEST_GAME = 4000

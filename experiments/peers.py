@@ -32,7 +32,7 @@ GnubgBoard = list[list[int]]
 MEN = 15  # gnubg derives the number borne off from fifteen checkers a side
 
 
-def _need(module: str, package: str, extra: str) -> Any:
+def need(module: str, package: str, extra: str) -> Any:
     """The module, or `MissingExtra` with the command that installs it."""
     try:
         return importlib.import_module(module)
@@ -62,14 +62,14 @@ def _pairs(dice: ArrayLike) -> list[tuple[int, int]]:
 
 def gnubg_moves_count(boards: NDArray[np.int8], dice: ArrayLike) -> list[int]:
     """Distinct afterstates of each (position, roll); where nothing moves the empty play counts as one."""
-    moves = _need("gnubg_nn", "gnubg-nn", "gnubg").moves
+    moves = need("gnubg_nn", "gnubg-nn", "gnubg").moves
     pairs = zip(gnubg_boards(boards), _pairs(dice), strict=True)
     return [max(1, len(moves(board, a, b))) for board, (a, b) in pairs]
 
 
 def time_gnubg_moves(gboards: Sequence[GnubgBoard], dice: ArrayLike) -> float:
     """CPU seconds that gnubg's C generator takes for all (position, roll), keys only, called once each."""
-    moves = _need("gnubg_nn", "gnubg-nn", "gnubg").moves
+    moves = need("gnubg_nn", "gnubg-nn", "gnubg").moves
     work = [(board, a, b) for board, (a, b) in zip(gboards, _pairs(dice), strict=True)]
     start = time.process_time()
     for board, a, b in work:
@@ -79,7 +79,7 @@ def time_gnubg_moves(gboards: Sequence[GnubgBoard], dice: ArrayLike) -> float:
 
 def gnubg_afterstates(board: NDArray[np.int8], d1: int, d2: int) -> set[Afterstate]:
     """All afterstates of one position `int8[2, 26]` by gnubg; the position itself where nothing moves."""
-    gnubg_nn = _need("gnubg_nn", "gnubg-nn", "gnubg")
+    gnubg_nn = need("gnubg_nn", "gnubg-nn", "gnubg")
     gboard = gnubg_boards(np.asarray(board)[None])[0]
     ((a, b),) = _pairs([(d1, d2)])
     after = [gnubg_nn.board_from_position_key(key) for key in gnubg_nn.moves(gboard, a, b)]
@@ -104,7 +104,7 @@ def _without_cache(gnubg_nn: Any) -> Iterator[None]:
 
 def gnubg_evaluations_per_s(gboards: Sequence[GnubgBoard]) -> float:
     """Static (0-ply) evaluations per CPU second, uncached, one call from Python for each position."""
-    gnubg_nn = _need("gnubg_nn", "gnubg-nn", "gnubg")
+    gnubg_nn = need("gnubg_nn", "gnubg-nn", "gnubg")
     probabilities = gnubg_nn.probabilities
     with _without_cache(gnubg_nn):
         start = time.process_time()
@@ -123,7 +123,7 @@ def gnubg_choices_per_s(
     At more plies it counts the candidates alone, not the positions searched below them. `cached` keeps the
     cache on.
     """
-    gnubg_nn = _need("gnubg_nn", "gnubg-nn", "gnubg")
+    gnubg_nn = need("gnubg_nn", "gnubg-nn", "gnubg")
     best_move = gnubg_nn.best_move
     work = [(board, a, b) for board, (a, b) in zip(gboards, _pairs(dice), strict=True)]
     counts = [len(gnubg_nn.moves(*item)) for item in work]
@@ -145,7 +145,7 @@ def openspiel_random_games_per_s(seconds: float, seed: int = 1) -> float:
 
     Game, bots and loop are C++; Python starts each game. A double is two decisions there.
     """
-    pyspiel = _need("pyspiel", "open-spiel", "openspiel")
+    pyspiel = need("pyspiel", "open-spiel", "openspiel")
     game = pyspiel.load_game("backgammon")
     bots = [pyspiel.make_uniform_random_bot(player, seed + player) for player in (0, 1)]
     games = 0
@@ -179,7 +179,7 @@ def bgsage_td_games_per_s(games: int, hidden: int = 80, seed: int = 1) -> float:
 
     The first few hundred games of an untrained net are the longest: compare at the same number of games.
     """
-    trainer = _need("bgbot_cpp", "bgsage", "bgsage")
+    trainer = need("bgbot_cpp", "bgsage", "bgsage")
     with tempfile.TemporaryDirectory() as folder, _silent():  # it saves its net and reports as it goes
         start = time.process_time()
         trainer.td_train(

@@ -21,7 +21,7 @@ TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
 
 STANDARD = set(sys.stdlib_module_names)
 CORE = {"numpy", "numba", "llvmlite"}
-OUTSIDE = {"gnubg_nn", "pyspiel", "bgsage", "bgbot_cpp"}
+OUTSIDE = {"gnubg_nn", "pyspiel", "open_spiel", "bgsage", "bgbot_cpp", "pgx", "jax"}
 MAY_IMPORT = {
     "nardy_rl": CORE,
     "envs": CORE | {"gymnasium", "pettingzoo", "pyspiel", "open_spiel", "PIL"},
