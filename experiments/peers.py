@@ -29,8 +29,6 @@ Afterstate = tuple[tuple[int, ...], tuple[int, ...]]
 GnubgBoard = list[list[int]]
 """[opponent[25], player to move[25]]: index 0 the own ace point, 24 the bar; what is off is left out."""
 
-MEN = 15  # gnubg derives the number borne off from fifteen checkers a side
-
 
 def need(module: str, package: str, extra: str) -> Any:
     """The module, or `MissingExtra` with the command that installs it."""
@@ -45,10 +43,7 @@ def need(module: str, package: str, extra: str) -> Any:
 
 def gnubg_boards(boards: NDArray[np.int8]) -> list[GnubgBoard]:
     """Boards `int8[N, 2, 26]` as gnubg_nn wants them: nested lists of int, which it reads fastest."""
-    boards = np.asarray(boards)
-    if (boards.sum(axis=2) != MEN).any():
-        raise ValueError(f"gnubg knows only games with {MEN} checkers a side")
-    converted: list[GnubgBoard] = boards[:, ::-1, 1:].tolist()
+    converted: list[GnubgBoard] = np.asarray(boards)[:, ::-1, 1:].tolist()
     return converted
 
 
@@ -83,12 +78,13 @@ def gnubg_afterstates(board: NDArray[np.int8], d1: int, d2: int) -> set[Aftersta
     gboard = gnubg_boards(np.asarray(board)[None])[0]
     ((a, b),) = _pairs([(d1, d2)])
     after = [gnubg_nn.board_from_position_key(key) for key in gnubg_nn.moves(gboard, a, b)]
-    return {(_with_off(mine), _with_off(theirs)) for theirs, mine in after or [gboard]}
+    checkers = int(np.asarray(board)[0].sum())
+    return {(_with_off(mine, checkers), _with_off(theirs, checkers)) for theirs, mine in after or [gboard]}
 
 
-def _with_off(side: Sequence[int]) -> tuple[int, ...]:
+def _with_off(side: Sequence[int], checkers: int) -> tuple[int, ...]:
     """One side of a gnubg board (25 numbers) with the number borne off in front (26 numbers)."""
-    return (MEN - sum(side), *side)
+    return (checkers - sum(side), *side)
 
 
 @contextlib.contextmanager
