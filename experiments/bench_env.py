@@ -42,6 +42,7 @@ _COMPARED_GAMES = 8  # of the vector environment, each with the single one
 _COMPARED_STEPS = 200
 _RIVAL_GAMES = 4
 _PGX_TURNS = 128
+_NO_RIVALS: dict[str | None, Callable[[], float] | None] = {None: None}
 
 Say = Callable[[str], None]
 
@@ -192,7 +193,8 @@ def _rounds_of(once: Callable[[], float], seconds: float) -> Callable[[], float]
     """The mean rate of a rival's rounds until the CPU time is used up."""
 
     def rate() -> float:
-        rates, begun = [], time.process_time()
+        rates: list[float] = []
+        begun = time.process_time()
         while time.process_time() - begun < seconds or not rates:
             rates.append(once())
         return len(rates) / sum(1 / r for r in rates)
@@ -222,7 +224,7 @@ def _bench_vector(variant: Variant, with_pgx: bool, seconds: float, say: Say) ->
 
 
 def _bench_single(variant: Variant, with_openspiel: bool, seconds: float, say: Say) -> list[dict[str, Any]]:
-    name, rivals = variant_text(variant), {}
+    name, rivals = variant_text(variant), _NO_RIVALS
     if with_openspiel:
         say(f"{name}: comparing with OpenSpiel")
         assert_same_turns(variant, openspiel_turns(_RIVAL_GAMES, SEED), "OpenSpiel", complete=True)
@@ -233,8 +235,8 @@ def _bench_single(variant: Variant, with_openspiel: bool, seconds: float, say: S
     say(f"{name}: timing the single environment")
     ours = _single_rate(variant)
     lines = []
-    for peer, once in (rivals or {None: None}).items():
-        rival = _rounds_of(once, seconds) if once else None
+    for peer, once in rivals.items():
+        rival = None if once is None else _rounds_of(once, seconds)
         measured = alternate(lambda: ours(seconds), rival)
         lines.append(result(variant, "env_decisions_per_s", measured, "decisions/s", peer))
     return lines

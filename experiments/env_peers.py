@@ -20,8 +20,9 @@ from nardy_rl.experiments.peers import need
 
 Boards = NDArray[np.int8]
 _NO_CUT = 10_000  # turns after which OpenSpiel would cut a game off
-_PGX_BATCHES = (64, 256, 1024, 4096)
-_PGX_STEPS = 256  # micro-steps of a batch in one call of compiled code
+_PGX_BATCHES = (64, 256, 1024)
+_PGX_STEPS = 64  # micro-steps of a batch in one call of compiled code
+_PGX_PARTS = 5
 _PGX_CHUNK = 1024  # states expanded at once
 
 
@@ -128,7 +129,7 @@ def openspiel_environment(turns: int, seed: int) -> Callable[[], float]:
     rl = need("open_spiel.python.rl_environment", "open-spiel", "openspiel")
     rng = random.Random(seed)
 
-    class Counting(rl.ChanceEventSampler):  # type: ignore[misc]
+    class Counting(rl.ChanceEventSampler):  # type: ignore[misc, name-defined]
         thrown = 0
 
         def __call__(self, state: Any) -> Any:
@@ -237,7 +238,8 @@ class Pgx:
         jax = self.jax
         with jax.default_device(self.cpu):
             states = self.init(jax.random.split(jax.random.PRNGKey(seed), number))
-            states, _ = self.run(states, jax.random.PRNGKey(seed + 1))
+            for part in range(_PGX_PARTS):  # of a game and more
+                states, _ = self.run(states, jax.random.PRNGKey(seed + 1 + part))
             fresh = np.asarray(states._played_dice_num) == 0
             states = jax.tree.map(lambda leaf: leaf[fresh & ~np.asarray(states.terminated)], states)
             ends = self._ends(states)
