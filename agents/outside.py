@@ -5,7 +5,8 @@ for contact and one for races. Its weights are not part of this package. They ar
 bot is made, by solving for them from the scores of some thousand positions; then positions are scored by a
 kernel here.
 
-Both play games of gnubg's kind only: fifteen checkers, contrary movement, hits, plain doubles.
+Both play games of gnubg's kind only: fifteen checkers, contrary movement, hits, plain doubles. With fewer checkers
+gnubg takes the others for borne off, so that it knows no gammons: it also plays such games if a win is a point.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def check_playable(variant: Variant, name: str, own_plays: bool = False) -> None
     reason = None
     if variant.parallel or variant.contact != "hit":
         reason = "it knows only games in which checkers move towards each other and are hit"
-    elif variant.checkers != MEN:
+    elif variant.checkers != MEN and not (own_plays and variant.score == "one"):
         reason = f"it knows only games with {MEN} checkers a side"
     elif variant.doubles != "plain" or variant.completion != "none" or variant.extra != "none":
         reason = "it knows only plain doubles"
@@ -248,7 +249,7 @@ class GnubgBot(Bot):
 
     def _find(self, state: NDArray[np.uint32], plays: States, after: Any) -> int:
         """Which of the plays leads to gnubg's board (mover's side first, 25 counts each)."""
-        wanted = [pack(np.array((MEN - sum(side), *side))) for side in after]
+        wanted = [pack(np.array((self.variant.checkers - sum(side), *side))) for side in after]
         same = (plays[:, TURN] & PLAYER) == (state[TURN] & PLAYER)  # still the mover's view: he won
         own = np.where(same[:, None], plays[:, 0:4], plays[:, 4:8])
         other = np.where(same[:, None], plays[:, 4:8], plays[:, 0:4])

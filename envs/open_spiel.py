@@ -86,7 +86,16 @@ def _register_one(variant: Variant) -> None:
         def __init__(self, params: Mapping[str, Any]) -> None:
             super().__init__(variant, game_type, params)
 
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _loaded, (variant, str(self))
+
     pyspiel.register_game(game_type, RegisteredGame)
+
+
+def _loaded(variant: Variant, text: str) -> pyspiel.Game:
+    """A game of OpenSpiel from its text, registered before; for copies of a game in another process."""
+    register(variant)
+    return pyspiel.load_game(text)
 
 
 # ---------------------------------------------------------------------------------------------- parameters

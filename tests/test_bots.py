@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -229,7 +230,6 @@ def test_unknown_games_and_games_without_a_pretrained_player():
     (
         ("classic", "pubeval", "towards each other"),
         ("plakoto", "gnubg", "are hit"),
-        ("hyper", "gnubg@1ply", "15 checkers"),
         ("hyper", "pubeval", "15 checkers"),
         ("caucasian", "gnubg", "bound"),
         ("sudden-death", "gnubg", "first hit"),
@@ -330,6 +330,14 @@ def test_gnubg_plays_its_own_best_move():
         mine, theirs = gnubg_nn.board_from_position_key(key)
         assert list(after.counts[player][1:]) == list(mine)
         assert list(after.counts[1 - player][1:]) == list(theirs)
+
+
+def test_gnubg_plays_a_game_of_three_checkers():
+    pytest.importorskip("gnubg_nn")
+    played = duel("hyper", *(load_bot("hyper", name) for name in ("gnubg", "random")), games=200, evaluator="none")
+    assert played.wins > 150
+    with pytest.raises(BadBot, match="15 checkers"):
+        load_bot(replace(VARIANTS["hyper"], id="bg-score", score="bg"), "gnubg")
 
 
 def test_gnubg_at_a_depth_plays_whole_games():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from math import comb
@@ -18,7 +19,7 @@ from nardy_rl.results import score_table
 pyspiel = pytest.importorskip("pyspiel", reason="needs OpenSpiel: pip install 'nardy-rl[openspiel]'")
 
 from open_spiel.python import rl_environment  # noqa: E402
-from open_spiel.python.algorithms import evaluate_bots, mcts  # noqa: E402
+from open_spiel.python.algorithms import evaluate_bots, generate_playthrough, mcts  # noqa: E402
 from open_spiel.python.algorithms.minimax import expectiminimax  # noqa: E402
 from open_spiel.python.bots import uniform_random  # noqa: E402
 
@@ -137,6 +138,31 @@ def test_a_state_is_saved_and_read_again(variant: str, most: int) -> None:
     _, again = pyspiel.deserialize_game_and_state(pyspiel.serialize_game_and_state(state.get_game(), state))
     assert str(again) == str(state) and again.history() == state.history()
     assert again.position == state.position and again.legal_actions() == state.legal_actions()
+
+
+def test_a_game_and_its_states_go_to_another_process() -> None:
+    game = pyspiel.load_game("nardy_crazy_v1(extra=none)")
+    state = game.new_initial_state()
+    for action in (1, 20, 0):
+        state.apply_action(action)
+    again, same = pickle.loads(pickle.dumps((game, state)))
+    assert again.variant == game.variant and str(again) == str(game)
+    assert str(same) == str(state) and same.legal_actions() == state.legal_actions()
+    assert pickle.loads(pickle.dumps(game.get_type())) == game.get_type()
+    code = (
+        "import pickle, sys; game = pickle.loads(bytes.fromhex(sys.argv[1])); "
+        "print(game, len(game.new_initial_state().legal_actions()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, pickle.dumps(game).hex()], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "nardy_crazy_v1(extra=none) 2\n"
+
+
+def test_open_spiel_writes_a_playthrough() -> None:
+    text = generate_playthrough.playthrough("nardy_hyper(max_plays=12)", None, seed=3)
+    assert 'StringLegalActions() = ["player 0 starts with 2-1"' in text
+    assert text.count("# State ") > 12 and "IsTerminal() = True" in text
 
 
 @pytest.mark.parametrize(
