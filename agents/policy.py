@@ -11,7 +11,6 @@ import json
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from nardy_rl.encoding import VERSION, encoding_of, layout_digest
 from nardy_rl.errors import BadPolicy
 from nardy_rl.lockstep import own_scratch
 from nardy_rl.variant import Variant
-from nardy_rl.variants import VARIANTS, parse_variant, variant_text
+from nardy_rl.variants import parse_variant, variant_definition, variant_text
 
 FORMAT = "nardy-rl policy 1"
 FILE_NAME = "policy.safetensors"
@@ -118,8 +117,7 @@ class Policy(ValueBot):
         states = test_states(self.variant)
         return {
             "format": FORMAT,
-            "variant": variant_text(self.variant),
-            "game": None if self.variant.id in VARIANTS else asdict(self.variant),
+            "variant": variant_definition(self.variant),
             "inputs": {
                 "kind": self.kind,
                 "version": VERSION,
@@ -156,20 +154,11 @@ class Policy(ValueBot):
             raise BadPolicy(f"the header of {path} is damaged ({error}): take the file anew from its source") from None
 
 
-def _trained_in(header: Mapping[str, Any]) -> Variant:
-    """The game a policy was trained in: by its name, or, a user's own, by its switches."""
-    game = header.get("game")
-    if not game:
-        return parse_variant(header["variant"])
-    switches: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in game.items()}
-    return Variant(**switches)
-
-
 def _checked(
     path: Path, tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any], variant: Variant | None
 ) -> Policy:
     """The policy of a file of our format, if its inputs and outcomes fit the game and its weights their shapes."""
-    trained = _trained_in(header)
+    trained = parse_variant(header["variant"])
     variant = variant or trained
     kind, version, digest = (header["inputs"][key] for key in ("kind", "version", "digest"))
     if version != VERSION or digest != layout_digest(trained, kind):

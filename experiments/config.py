@@ -12,7 +12,7 @@ from typing import Any
 
 from nardy_rl.encoding import KINDS
 from nardy_rl.errors import BadRun
-from nardy_rl.variants import parse_variant
+from nardy_rl.variants import parse_variant, variant_definition
 
 
 def _setting(default: Any, help: str) -> Any:
@@ -60,7 +60,8 @@ class TrainConfig:
     final_games: int = _setting(1000, "games against each baseline at the end; 0: none")
 
     def __post_init__(self) -> None:
-        parse_variant(self.variant)
+        # a user's own game is written out, so that the run can go on without the file
+        object.__setattr__(self, "variant", variant_definition(parse_variant(self.variant)))
         for name, least in _LEAST.items():
             value = getattr(self, name)
             if not value >= least:

@@ -31,6 +31,7 @@ from nardy_rl.agents.net import Net
 from nardy_rl.agents.policy import read_tensors, write_file, write_tensors
 from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.config import TrainConfig
+from nardy_rl.variants import parse_variant, variant_text
 
 CONFIG, CHECKPOINT, HISTORY, RESULTS, LABELS = (
     "config.json",
@@ -122,7 +123,7 @@ def new_folder(config: TrainConfig) -> Path:
     if config.out:
         folder = Path(config.out)
     else:
-        stem = f"runs/{config.variant.replace(':', '-').replace('/', '-').removesuffix('.toml')}-s{config.seed}"
+        stem = f"runs/{variant_text(parse_variant(config.variant)).replace(':', '-')}-s{config.seed}"
         number = 1
         while Path(f"{stem}-{number}").exists():
             number += 1

@@ -33,7 +33,7 @@ from nardy_rl.options import options_of, with_options
 from nardy_rl.position import Position
 from nardy_rl.results import score_levels
 from nardy_rl.variant import BACKGAMMON_START, Variant
-from nardy_rl.variants import parse_variant, variant_text
+from nardy_rl.variants import parse_variant, variant_definition, variant_text
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _columns(left: str, right: str) -> str:
 
 
 def _tags(variant: Variant) -> list[str]:
-    tags = {"Variant": variant_text(variant)}
+    tags = {"Variant": variant_definition(variant)}
     variation = _VARIATIONS.get(variant.start) if not variant.parallel and variant.contact == "hit" else None
     if variation:
         tags["Variation"] = variation

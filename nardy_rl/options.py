@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nardy_rl.errors import BadOption, did_you_mean
-from nardy_rl.variant import Variant, changed, parse_layout
+from nardy_rl.variant import CHOICES, Variant, changed, parse_layout
 
 FLAG = (True, False)
 
@@ -89,28 +89,28 @@ def _heads(v: Variant) -> bool:
 
 
 OPTIONS: dict[str, Option] = {
-    "opening": Option(("dice", "reroll"), lambda v: True, "does the starter play the opening dice or throw anew"),
+    "opening": Option(CHOICES["opening"], lambda v: True, "does the starter play the opening dice or throw anew"),
     "start": Option((), lambda v: v.hit_wins or v.source == "user", "the start layout", read_start),
     "stack": Option((24, 1), lambda v: v.stack > 0, "where the stack of four stands"),
-    "bearoff": Option(("standard", "exact"), lambda v: True, "may a larger die bear off from the highest point"),
+    "bearoff": Option(CHOICES["bearoff"], lambda v: True, "may a larger die bear off from the highest point"),
     "pairs": Option((), _heads, "first doubles with which two may leave the head", read_pairs),
-    "pairs_who": Option(("both", "second"), _heads, "who has that allowance"),
-    "block": Option(("none", "classic", "sport", "fevga"), lambda v: v.parallel, "which blocks of six are illegal"),
-    "freeze": Option(("never", "bearoff", "always"), lambda v: v.parallel, "when no checker moves inside the home"),
-    "calm": Option(tuple(range(101)), _progresses, "throws before a progression comes into force"),
-    "stop": Option(("no", "stop", "grace"), _progresses, "does a progression stop when all checkers are home"),
-    "full_move": Option(("stage", "whole"), _progresses, "does the full-move rule bind a stage or the whole"),
-    "completion": Option(("none", "once", "ping-pong"), _completes, "does the opponent play what was left"),
-    "completion_scope": Option(("doubles", "all"), _completes, "of which throws"),
+    "pairs_who": Option(CHOICES["pairs_who"], _heads, "who has that allowance"),
+    "block": Option(CHOICES["block"], lambda v: v.parallel, "which blocks of six are illegal"),
+    "freeze": Option(CHOICES["freeze"], lambda v: v.parallel, "when no checker moves inside the home"),
+    "calm": Option(CHOICES["calm"], _progresses, "throws before a progression comes into force"),
+    "stop": Option(CHOICES["stop"], _progresses, "does a progression stop when all checkers are home"),
+    "full_move": Option(CHOICES["full_move"], _progresses, "does the full-move rule bind a stage or the whole"),
+    "completion": Option(CHOICES["completion"], _completes, "does the opponent play what was left"),
+    "completion_scope": Option(CHOICES["completion_scope"], _completes, "of which throws"),
     "void": Option(FLAG, _completes, "a double that cannot be started passes nothing on"),
     "calm_pass": Option(FLAG, lambda v: v.completes and _progresses(v), "do calm doubles pass on what was left"),
     "home_completer_plays": Option(FLAG, _completes, "does a completer play when all his checkers are home"),
-    "extra": Option(("none", "once", "unlimited"), _completes, "another throw after a double fully played"),
+    "extra": Option(CHOICES["extra"], _completes, "another throw after a double fully played"),
     "extra_if_cancelled": Option(FLAG, lambda v: v.extra != "none", "also when higher stages were cancelled"),
-    "bound_off": Option(("die", "play"), lambda v: v.bound, "when a bound checker may be borne off"),
-    "bound_hide": Option(("landing", "end"), lambda v: v.bound, "where a bound checker may not hide"),
+    "bound_off": Option(CHOICES["bound_off"], lambda v: v.bound, "when a bound checker may be borne off"),
+    "bound_hide": Option(CHOICES["bound_hide"], lambda v: v.bound, "where a bound checker may not hide"),
     "sides": Option(
-        ("coin", "first", "second"),
+        CHOICES["sides"],
         lambda v: bool(v.start_other),
         "who has the standard side: drawn, the starter, the other",
     ),
@@ -119,7 +119,7 @@ OPTIONS: dict[str, Option] = {
     "jacoby": Option(FLAG, lambda v: v.cube and v.score == "bg", "gammons count only once the cube was turned"),
     "beavers": Option(FLAG, lambda v: v.cube, "the taker may redouble at once and keep the cube"),
     "crawford": Option(FLAG, lambda v: v.cube, "no cube in the first game at match point"),
-    "cube_cap": Option((1, 2, 4, 8, 16, 32, 64), lambda v: v.cube, "the highest value of the cube"),
+    "cube_cap": Option(CHOICES["cube_cap"], lambda v: v.cube, "the highest value of the cube"),
 }
 
 

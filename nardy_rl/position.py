@@ -66,7 +66,7 @@ from nardy_rl.rules import Rules, rules_of
 from nardy_rl.starts import Start, begin, start_of
 from nardy_rl.turns import throw
 from nardy_rl.variant import Variant, layout_text, parse_layout
-from nardy_rl.variants import parse_variant, variant_text
+from nardy_rl.variants import parse_variant, variant_definition, variant_text
 
 State = NDArray[np.uint32]
 Queue = tuple[tuple[int, int], ...]
@@ -613,7 +613,7 @@ def _parse(text: str, variant: Variant | None) -> Position:
             variant = parse_variant(name)
         except (UnknownVariant, BadOption) as error:
             raise BadPosition(f"{error}, in position {line!r}") from None
-    elif name != variant_text(variant):
+    elif name not in (variant_text(variant), variant_definition(variant)):
         raise BadPosition(f"position {line!r} is one of {name!r}, not of {variant_text(variant)!r}")
     sides = [_side(first, line), _side(parts[1], line)]
     context = _context(parts[2], line)

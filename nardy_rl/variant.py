@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from nardy_rl.errors import BadOption
+from nardy_rl.errors import BadOption, did_you_mean
 
 BACKGAMMON_START = "24:2 13:5 8:3 6:5"
+
+# The values that a switch may have, where they can be counted. Any other value is refused.
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "family": ("short", "long", "plakoto"),
+    "contact": ("hit", "pin", "none"),
+    "stack": (0, 24, 1),
+    "random_start": (0, 1, 2),
+    "opening": ("dice", "reroll"),
+    "bearoff": ("standard", "exact"),
+    "head": ("free", "turn", "stage", "runner"),
+    "pairs_who": ("both", "second"),
+    "block": ("none", "classic", "sport", "fevga"),
+    "freeze": ("never", "bearoff", "always"),
+    "doubles": ("plain", "progression"),
+    "calm": tuple(range(101)),
+    "stop": ("no", "stop", "grace"),
+    "full_move": ("stage", "whole"),
+    "completion": ("none", "once", "ping-pong"),
+    "completion_scope": ("doubles", "all"),
+    "extra": ("none", "once", "unlimited"),
+    "bound_off": ("die", "play"),
+    "bound_hide": ("landing", "end"),
+    "sides": ("coin", "first", "second"),
+    "score": ("bg", "oin/mars", "plakoto", "one", "left"),
+    "cube_cap": (1, 2, 4, 8, 16, 32, 64),
+}
 
 
 @dataclass(frozen=True)
@@ -17,7 +44,7 @@ class Variant:
     """One game. The defaults are international backgammon; a game of the table states only what differs.
 
     Points are in their owner's numbering: 24 is farthest, 1 the last; `off` and `bar` are the other places.
-    Contradictory switches raise BadOption when the variant is made.
+    Switches that do not exist in this form, or contradict each other, raise BadOption when the variant is made.
     """
 
     id: str
@@ -73,11 +100,42 @@ class Variant:
     cube_cap: int = 64
 
     def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", self.id):
+            raise BadOption(f"id={self.id!r} must be one word of letters, digits, - and _, as in short-nardy")
+        for switch, values in CHOICES.items():
+            value = getattr(self, switch)
+            if value not in values or isinstance(value, bool):
+                among = f"from {values[0]} to {values[-1]}" if switch == "calm" else f"one of {listed(values)}"
+                near = did_you_mean(str(value), map(str, values))
+                raise BadOption(f"{self.id}: {switch}={value} must be {among}{near}")
+        if any(type(double) is not int or not 1 <= double <= 6 for double in self.pairs):
+            raise BadOption(f"{self.id}: pairs={list(self.pairs)} must be a list of numbers from 1 to 6")
         for switch, needs, wanted in _CONTRADICTIONS:
             value = getattr(self, switch)
             if value != _DEFAULTS[switch] and not wanted(self):
                 raise BadOption(f"{self.id}: {switch}={value!r} needs {needs}")
-        self.layouts  # noqa: B018  (raises for a start that is no layout)
+        for sentence, holds in _DEMANDS:
+            if not holds(self):
+                raise BadOption(f"{self.id}: {sentence}")
+        self._check_start()
+
+    def _check_start(self) -> None:
+        sides = self.layouts  # raises for what is no layout
+        if sum(sides[0]) != sum(sides[1]):
+            raise BadOption(f"{self.id}: the two sides start with {sum(sides[0])} and {sum(sides[1])} checkers")
+        if self.random_start and sum(sides[0]) != 15:
+            raise BadOption(f"{self.id}: a random start has 15 checkers, not {sum(sides[0])}")
+        for side in sides:
+            if side[25] and self.contact != "hit":
+                raise BadOption(f"{self.id}: a checker starts on the bar, which needs contact='hit'")
+            if side[0] == sum(side):
+                raise BadOption(f"{self.id}: the start has no checker on the board")
+        for point in range(1, 25):
+            other = point + (12 if point <= 12 else -12) if self.parallel else 25 - point
+            if sides[0][point] and sides[1][other]:
+                raise BadOption(
+                    f"{self.id}: both sides start on one point, {point} of the one and {other} of the other"
+                )
 
     @property
     def layouts(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -91,7 +149,13 @@ class Variant:
         return sum(self.layouts[0])
 
 
-_CONTRADICTIONS = [
+def listed(values: Sequence[Any]) -> str:
+    """Values as a message lists them."""
+    return ", ".join(map(str, values))
+
+
+# A switch that is not at its default, what it needs, and whether that is there.
+_CONTRADICTIONS: list[tuple[str, str, Callable[[Any], bool]]] = [
     ("pairs", "a head allowance per turn or stage", lambda v: v.head in ("turn", "stage")),
     ("pairs_who", "pairs", lambda v: bool(v.pairs)),
     ("block", "parallel play without contact", lambda v: v.parallel and v.contact == "none"),
@@ -116,6 +180,19 @@ _CONTRADICTIONS = [
     ("last_throw", "parallel play", lambda v: v.parallel),
     ("jacoby", "a cube and score 'bg'", lambda v: v.cube and v.score == "bg"),
     ("beavers", "a cube", lambda v: v.cube),
+    ("crawford", "a cube", lambda v: v.cube),
+    ("cube_cap", "a cube", lambda v: v.cube),
+]
+# What holds of every game, whatever its defaults, and the sentence if it does not.
+_DEMANDS: list[tuple[str, Callable[[Variant], bool]]] = [
+    ("parallel play and family='long' go together", lambda v: v.parallel is (v.family == "long")),
+    ("contact='pin' and family='plakoto' go together", lambda v: (v.contact == "pin") is (v.family == "plakoto")),
+    ("parallel play needs contact='none'", lambda v: not v.parallel or v.contact == "none"),
+    ("head='runner' needs parallel play", lambda v: v.head != "runner" or v.parallel),
+    ("a random start is one for both sides", lambda v: not (v.random_start and (v.start_other or v.stack))),
+    ("a random start needs contrary play, parallel=false", lambda v: not (v.random_start and v.parallel)),
+    ("stack and start_stack_1 go together", lambda v: (v.stack > 0) is bool(v.start_stack_1)),
+    ("stack is for a start that both sides have", lambda v: not (v.stack and v.start_other)),
 ]
 _DEFAULTS = {name: field.default for name, field in Variant.__dataclass_fields__.items()}
 

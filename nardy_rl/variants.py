@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus, unquote_plus
 
 from nardy_rl.errors import BadOption, UnknownVariant, did_you_mean
-from nardy_rl.options import options_of, with_options, written
+from nardy_rl.options import options_of, read_pairs, with_options, written
 from nardy_rl.variant import Variant
 
 SOURCES = {
@@ -84,13 +86,12 @@ VARIANTS: dict[str, Variant] = {
 def parse_variant(text: str) -> Variant:
     """The game that a text names: an id, an id with options (`classic:block=sport`), or a TOML file.
 
-    Raises UnknownVariant with the nearest id, or BadOption.
+    A game of one's own can also be written out, as `variant_definition` does it:
+    `short-nardy@classic:start=24:7,pairs=none`. Raises UnknownVariant with the nearest id, or BadOption.
     """
     if text.endswith(".toml"):
         return read_variant(Path(text))
     name, _, tail = text.partition(":")
-    if name not in VARIANTS:
-        raise UnknownVariant(f"unknown variant {name!r}{did_you_mean(name, VARIANTS)}; `nardy variants` lists all")
     given: dict[str, str] = {}
     for word in tail.split(",") if tail else ():
         option, equals, value = word.partition("=")
@@ -99,16 +100,42 @@ def parse_variant(text: str) -> Variant:
         if option in given:
             raise BadOption(f"option {option!r} of {name} is given twice")
         given[option] = value
+    own, at, base = name.partition("@")
+    if at:
+        return _own_variant(own, base, {option: _read_switch(option, value) for option, value in given.items()})
+    if name not in VARIANTS:
+        raise UnknownVariant(f"unknown variant {name!r}{did_you_mean(name, VARIANTS)}; `nardy variants` lists all")
     return with_options(VARIANTS[name], given)
 
 
 def variant_text(variant: Variant) -> str:
-    """The id with every option that differs from the table's entry; `parse_variant` reads it back."""
+    """A game's name on one line: its id, with every option that differs from the table's entry.
+
+    `parse_variant` reads it back for the games of the table; `variant_definition` is for all.
+    """
     base = VARIANTS.get(variant.id)
     if base is None:
         return variant.id
     changed = [f"{k}={written(v)}" for k, v in options_of(variant).items() if v != getattr(base, k)]
     return f"{variant.id}:{','.join(changed)}" if changed else variant.id
+
+
+def variant_definition(variant: Variant) -> str:
+    """A game written out in one word, so that `parse_variant` makes the same variant of it.
+
+    For a game of the table that is `variant_text`. Any other is its id, the nearest game of the table, and every
+    switch that differs from that game's: `short-nardy@classic:start=24:7,pairs=none`.
+    """
+    if variant.id in VARIANTS:
+        return variant_text(variant)
+
+    def differing(base: str) -> list[str]:
+        usual = _own_switches(variant.id, base)
+        return [name for name in usual if getattr(variant, name) != usual[name]]
+
+    base = min(VARIANTS, key=lambda name: len(differing(name)))
+    words = ",".join(f"{name}={_written_switch(getattr(variant, name))}" for name in differing(base))
+    return f"{variant.id}@{base}:{words}" if words else f"{variant.id}@{base}"
 
 
 def read_variant(path: Path) -> Variant:
@@ -122,17 +149,53 @@ def read_variant(path: Path) -> Variant:
         raise UnknownVariant(f"cannot read the variant file {str(path)!r}: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise UnknownVariant(f"{str(path)!r} is no TOML file: {error}") from None
-    base = data.pop("base", "backgammon")
+    for name in ("source", "status"):
+        if name in data:
+            raise BadOption(f"{path}: unknown switch {name!r}: it says where the package's own games come from")
+    base, own = data.pop("base", "backgammon"), data.pop("id", path.stem)
+    switches = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    try:
+        return _own_variant(own, base, switches)
+    except (BadOption, UnknownVariant) as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _own_switches(name: str, base: str) -> dict[str, Any]:
+    """All switches of a game that is not of the table, before any is changed."""
+    values = {switch: getattr(VARIANTS[base], switch) for switch in Variant.__dataclass_fields__ if switch != "id"}
+    return values | {"name": name, "native": "", "source": "user", "status": "user's own"}
+
+
+def _own_variant(name: Any, base: Any, switches: Mapping[str, Any]) -> Variant:
+    """A game that is not of the table: the base with switches of the right types replaced."""
+    if not isinstance(name, str) or name in VARIANTS:
+        raise BadOption(f"id={name!r} must be a word that is no game of the table: give your game another id")
     if base not in VARIANTS:
-        raise UnknownVariant(f"{path}: unknown base {base!r}{did_you_mean(str(base), VARIANTS)}")
-    fields = Variant.__dataclass_fields__
-    values = {name: getattr(VARIANTS[base], name) for name in fields}
-    values |= {"id": path.stem, "name": path.stem, "native": "", "source": "user", "status": "user's own"}
-    for name, value in data.items():
-        if name not in fields or name in ("source", "status"):
-            raise BadOption(f"{path}: unknown switch {name!r}{did_you_mean(name, fields)}")
-        value = tuple(value) if isinstance(value, list) else value
-        if type(value) is not type(values[name]):
-            raise BadOption(f"{path}: {name}={value!r} must be a {type(values[name]).__name__}")
-        values[name] = value
-    return Variant(**values)
+        raise UnknownVariant(f"unknown base {base!r}{did_you_mean(str(base), VARIANTS)}; `nardy variants` lists all")
+    values = _own_switches(name, base)
+    for switch, value in switches.items():
+        if switch not in values:
+            raise BadOption(f"unknown switch {switch!r}{did_you_mean(switch, values)}")
+        if type(value) is not type(values[switch]):
+            raise BadOption(f"{switch}={value!r} must be {_KINDS[type(values[switch])]}")
+        values[switch] = value
+    return Variant(id=name, **values)
+
+
+_KINDS = {bool: "true or false", int: "a whole number", str: "a text", tuple: "a list of doubles such as [3, 4, 6]"}
+
+
+def _written_switch(value: Any) -> str:
+    return quote_plus(value, safe=":/") if isinstance(value, str) else written(value)
+
+
+def _read_switch(switch: str, text: str) -> Any:
+    """A switch's value from the text that `_written_switch` makes of it."""
+    usual = Variant.__dataclass_fields__[switch].default if switch in Variant.__dataclass_fields__ else ""
+    if isinstance(usual, bool):
+        return {"true": True, "false": False}.get(text, text)
+    if isinstance(usual, int):
+        return int(text) if text.isdecimal() else text
+    if isinstance(usual, tuple):
+        return read_pairs(text)
+    return unquote_plus(text)
