@@ -23,11 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nardy_rl.agents.net import Outputs, other_player
-from nardy_rl.agents.quick import forget, quick_value
+from nardy_rl.agents.quick import forget, quick_best, quick_value
 from nardy_rl.board import WORDS, copy_into
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS, below, roll, stream, uniform
 from nardy_rl.jit import inlined, inner, kernel
-from nardy_rl.plays import MAX_PLAYS, plays
+from nardy_rl.plays import plays
 from nardy_rl.starts import begin
 from nardy_rl.turns import is_over, owes, throw
 
@@ -48,8 +48,6 @@ class Notes(NamedTuple):
     expected: np.ndarray  # float32[cap + 2, K]: E, or F where the state owes something
     turned: np.ndarray  # uint8[cap + 2]: does the other player act in the next state
     trace: np.ndarray  # float32[cap + 2]: weight of what the next state's label adds
-    value: np.ndarray  # float32[MAX_PLAYS]: of the plays at hand
-    best: np.ndarray  # float32[K]: outputs of the best play
     end: np.ndarray  # float32[K]: what the roll that falls leads to
     roll: np.ndarray  # float32[K]: what a roll leads to
     ahead: np.ndarray  # float32[K]
@@ -67,8 +65,6 @@ def new_notes(outputs: Outputs, cap: int) -> Notes:
         expected=np.zeros((cap + 2, size), np.float32),
         turned=np.zeros(cap + 2, np.uint8),
         trace=np.zeros(cap + 2, np.float32),
-        value=np.zeros(MAX_PLAYS, np.float32),
-        best=np.zeros(size, np.float32),
         end=np.zeros(size, np.float32),
         roll=np.zeros(size, np.float32),
         ahead=np.zeros(size, np.float32),
@@ -97,24 +93,6 @@ def turn_outputs(outputs, x, k):
 
 
 @inner
-def best_reply(rules, encoding, quick, outputs, work, scr, row, n, value, best):
-    """The best of the n plays in `scr.plays` for the player of `row`: its number and its value.
-
-    Its outputs, in its own view, go into `best`, and the value of every play, for the player of `row`, into `value`.
-    """
-    at, top = np.int64(0), np.float32(-1e9)
-    for i in range(n):
-        v = quick_value(rules, encoding, quick, outputs, work, scr.plays[i])
-        if other_player(row, scr.plays[i]):
-            v = -v
-        value[i] = v
-        if v > top:
-            at, top = np.int64(i), v
-            copy_into(best, work.out)
-    return at, top
-
-
-@inner
 def follow(rules, encoding, quick, outputs, work, scr, notes, row, out):
     """From a state that owes something go on to a settled one, in place, by the best plays of whoever acts.
 
@@ -124,7 +102,7 @@ def follow(rules, encoding, quick, outputs, work, scr, notes, row, out):
     turned, other_first, stages = 0, 0, 0
     while owes(row):
         n = plays(rules, row, scr)
-        at = best_reply(rules, encoding, quick, outputs, work, scr, row, n, notes.value, notes.best)[0]
+        at = quick_best(rules, encoding, quick, outputs, work, scr, row, n)[0]
         other = np.int64(other_player(row, scr.plays[at]))
         turned ^= other
         copy_into(row, scr.plays[at])
@@ -133,7 +111,7 @@ def follow(rules, encoding, quick, outputs, work, scr, notes, row, out):
             copy_into(notes.row, row)
         stages += 1
     for k in range(out.shape[0]):
-        out[k] = turn_outputs(outputs, notes.best, k) if turned else notes.best[k]
+        out[k] = turn_outputs(outputs, work.best, k) if turned else work.best[k]
     return other_first
 
 
@@ -226,8 +204,8 @@ def label_game(rules, encoding, start, quick, outputs, work, scr, notes, rng, se
                 throw(rules, row, die1, die2)
         if explores:
             n = plays(rules, row, scr)
-            top = best_reply(rules, encoding, quick, outputs, work, scr, row, n, notes.value, notes.best)[1]
-            chosen = random_reply(rng, n, notes.value, top, settings.margin)
+            top = quick_best(rules, encoding, quick, outputs, work, scr, row, n)[1]
+            chosen = random_reply(rng, n, work.values, top, settings.margin)
             other, trace = np.int64(other_player(row, scr.plays[chosen])), np.float32(0)
             copy_into(after, scr.plays[chosen])
         if t >= 0:

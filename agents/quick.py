@@ -20,7 +20,7 @@ from nardy_rl.board import MY_PINS, OUTCOME, copy_into
 from nardy_rl.dice import ROLLS
 from nardy_rl.encoding import MAX_ACTIVE, cross_rows, own_rows
 from nardy_rl.jit import inlined, inner, kernel
-from nardy_rl.plays import plays
+from nardy_rl.plays import MAX_PLAYS, plays
 from nardy_rl.turns import is_over, owes, throw
 
 LARGEST = np.float32(32767 - MAX_ACTIVE)  # room for the rounding of every row
@@ -54,6 +54,8 @@ class QuickWork(NamedTuple):
     active: np.ndarray  # int32[H1 + 4]: hidden units above zero
     top: np.ndarray  # float32[T]
     out: np.ndarray  # float32[K]
+    values: np.ndarray  # float32[MAX_PLAYS]: of the plays at hand
+    best: np.ndarray  # float32[K]: outputs of the best of them
     slow: Work  # of `net.evaluate`
 
 
@@ -86,6 +88,8 @@ def quick_work_of(net: Net) -> QuickWork:
         active=np.zeros(h1 + 4, np.int32),
         top=np.zeros(len(net.b2) or size, np.float32),
         out=np.zeros(size, np.float32),
+        values=np.zeros(MAX_PLAYS, np.float32),
+        best=np.zeros(size, np.float32),
         slow=work_of(net),
     )
 
@@ -268,8 +272,8 @@ def _outputs_of_top(quick, outputs, work):
 
 
 @inlined
-def quick_value(rules, encoding, quick, outputs, work, row):
-    """Outputs of a state into `work.out`, exact if the game is over; returns its value in points for its player."""
+def _value(rules, encoding, quick, outputs, work, row):
+    """See `quick_value`."""
     if is_over(row):
         code = np.int64(row[OUTCOME]) - 1
         copy_into(work.out, outputs.exact[code])
@@ -284,23 +288,35 @@ def quick_value(rules, encoding, quick, outputs, work, row):
 
 
 @inner
+def quick_value(rules, encoding, quick, outputs, work, row):
+    """Outputs of a state into `work.out`, exact if the game is over; returns its value in points for its player."""
+    return _value(rules, encoding, quick, outputs, work, row)
+
+
+@inner
 def quick_best(rules, encoding, quick, outputs, work, scr, row, n):
-    """The best of the n plays in `scr.plays` for the player of `row`: its number and its value; the first of equals."""
-    best, best_value = np.int64(0), np.float32(-1e9)
+    """The best of the n plays in `scr.plays` for the player of `row`: its number and its value; the first of equals.
+
+    `work.values` gets the values of all plays for the player of `row`, `work.best` the outputs of the best in its own
+    view.
+    """
+    at, top = np.int64(0), np.float32(-1e9)
     for i in range(n):
-        value = quick_value(rules, encoding, quick, outputs, work, scr.plays[i])
+        value = _value(rules, encoding, quick, outputs, work, scr.plays[i])
         if other_player(row, scr.plays[i]):
             value = -value
-        if value > best_value:
-            best, best_value = np.int64(i), value
-    return best, best_value
+        work.values[i] = value
+        if value > top:
+            at, top = np.int64(i), value
+            copy_into(work.best, work.out)
+    return at, top
 
 
 @kernel
 def quick_batch(rules, encoding, quick, outputs, work, rows, out, values):
     """Outputs float32[N, K] and values float32[N] of states uint32[N, 16], for `quantise`d weights."""
     for i in range(len(rows)):
-        values[i] = quick_value(rules, encoding, quick, outputs, work, rows[i])
+        values[i] = _value(rules, encoding, quick, outputs, work, rows[i])
         copy_into(out[i], work.out)
 
 

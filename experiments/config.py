@@ -50,6 +50,7 @@ class TrainConfig:
     label_margin: float = _setting(0.3, "points that such a random play may be worse than the best")
     average: float = _setting(0.0, "weights are averaged over about so many Adam steps of the passes; 0: not")
     labels: str = _setting("", "a run folder whose labelled positions are learned first; empty: none")
+    first_passes: int = _setting(6, "passes over the labelled positions of another run, from step_size down")
     cap: int = _setting(4000, "plays after which a game of self-play is cut and bootstrapped")
     round: int = _setting(256, "games of a thread between two looks at the clock; part of what the seed determines")
     label_round: int = _setting(16, "the same for games that are labelled")
@@ -79,7 +80,7 @@ _LEAST: dict[str, float] = {
     "minutes": 0, "games": 0, "seed": 0, "threads": 0, "hidden": 1, "hidden2": 0, "trace": 0, "step_size": 0,
     "final_step_size": 0, "explore": 0, "minibatch": 1, "block": 1, "cap": 10, "round": 1, "checkpoint_seconds": 0,
     "strength_minutes": 0, "strength_games": 2, "final_games": 0, "td_share": 0, "generation": 0, "window": 1,
-    "passes": 1, "refine_step_size": 0, "refine_minibatch": 1, "label_trace": 0, "label_explore": 0,
+    "passes": 1, "first_passes": 1, "refine_step_size": 0, "refine_minibatch": 1, "label_trace": 0, "label_explore": 0,
     "label_margin": 0, "average": 0, "label_round": 1, "gate_games": 0,
 }  # fmt: skip
 

@@ -75,7 +75,7 @@ class Screen:
         """What is being done, in one line."""
         t, p = self.trainer, self.trainer.progress
         if p.phase == FIT:
-            part = p.fitted / (t.config.passes * max(len(t.window), 1))
+            part = p.fitted / (t.fit_size)
             return f"generation {p.generation}: learning {len(t.window):,} positions, {part:.0%}  loss {t.loss:.3f}"
         games = f"{p.games:,} games  {t.speed:,.0f} games/s  {t.plays_of_game:.0f} plays a game"
         if p.phase == LABEL:

@@ -246,15 +246,20 @@ class Trainer:
             return falling(c.step_size, c.final_step_size, self.done / max(self._td_share, 1e-9))
         if p.phase != FIT:
             return 0.0
-        part = p.fitted / self._fit_size
+        part = p.fitted / self.fit_size
         if p.last and c.minutes:
             part = max(part, (p.seconds - p.fit_from) / max(60 * c.minutes - p.fit_from, 1e-9))
-        return falling(c.refine_step_size, 0.0, part)
+        return falling(c.refine_step_size if p.generation else c.step_size, 0.0, part)
 
     @property
-    def _fit_size(self) -> int:
+    def fit_size(self) -> int:
         """Positions that the present fit learns in all its passes."""
-        return max(self.config.passes * len(self.window), 1)
+        return max(self._passes * len(self.window), 1)
+
+    @property
+    def _passes(self) -> int:
+        """Passes of the present fit; generation 0 are the labels of another run."""
+        return self.config.passes if self.progress.generation else self.config.first_passes
 
     @property
     def _fit_seconds(self) -> float:
@@ -297,7 +302,7 @@ class Trainer:
             room = self._seconds_left > SMALLEST_REST * self._fit_seconds
             if out_of_games or out_of_time or (p.labelled >= c.generation and room):
                 self._begin_fit(last=out_of_games or out_of_time)
-        elif p.phase == FIT and (p.fitted >= self._fit_size or (p.last and self._seconds_left <= 0)):
+        elif p.phase == FIT and (p.fitted >= self.fit_size or (p.last and self._seconds_left <= 0)):
             self._take(self.mean if c.average else self.net)
             p.generation, p.labelled, p.fitted = p.generation + 1, 0, 0
             self.material = self.order = None

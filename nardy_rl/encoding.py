@@ -7,7 +7,8 @@ numbering. Which blocks of rows a game has follows from its switches; `layout` i
 
 `plain` is the classical set: per side and point three unary units and a linear one, bar and borne off.
 `patterns` adds what strong players look at: windows of made points, the barrier before the last checkers, shots,
-pins, mobility, races; and for games whose throws can owe something, what is owed.
+pins, mobility, races; and for games whose throws can owe something, what is owed. `rich` adds to these whole
+quadrants with their lone checkers, primes with what stands behind them, escapes, timing, and the lead in races.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import hashlib
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nardy_rl.board import (
     EXTRA,
@@ -44,14 +46,16 @@ from nardy_rl.variant import Variant
 
 VERSION = 1  # raised when the meaning of any row changes
 MAX_ACTIVE = 128  # more rows than any state has
-KINDS = ("plain", "patterns")
+KINDS = ("plain", "patterns", "rich")
 
 # Blocks of rows; `layout` says which a game has, how large they are and what they mean.
 COUNTS, BAR_COUNT, BORNE_OFF, WINDOWS, BARRIER, BARRIER_AT, SECOND_BARRIER, SHOTS, BAR_BOARD, BACK = range(10)
 PIPS, PIP_LEAD, RACE, PINNED, MOBILITY, OWED_STAGE, OWED_DICE, TURN_FLAGS, CALM, HEADS, PLAIN = range(10, 21)
-BLOCKS = 21
+QUADRANTS, HELD, PRIMES, SHOTS_BOARD, ESCAPES, TIMING, RACE_LEAD = range(21, 28)
+BLOCKS = 28
 
 _BAR_BIT = 1 << 25
+_OUTFIELD = sum(1 << d for d in range(7, 19))
 _NUMBERED = tuple(sum(1 << d for d in range(26) if d >> bit & 1) for bit in range(5))  # points by bits of their number
 
 
@@ -115,6 +119,8 @@ def layout(variant: Variant, kind: str = "patterns") -> list[tuple[int, str, int
         table += [(PINNED, "pinned", 48, "side x point of a pinned checker")]
     if r.contact != HIT:
         table += [(MOBILITY, "mobility", 48, "side x die 1..6 x points that can move by it (0, 1, 2, more)")]
+    if kind == "rich":
+        table += _rich_layout(r.contact)
     if not r.plain:
         table += [
             (OWED_STAGE, "owed stage", 168, "stage value 1..6 x moves left 1..4 x last stage 0..6"),
@@ -128,6 +134,37 @@ def layout(variant: Variant, kind: str = "patterns") -> list[tuple[int, str, int
             (CALM, "calm", 32, "side x own throws made, up to the calm ones, at most 15"),
             (HEADS, "heads", 8, "side x checkers already taken off the head 0..3"),
         ]
+    return table
+
+
+def _rich_layout(contact: int) -> list[tuple[int, str, int, str]]:
+    """The blocks that only `rich` has."""
+    table = [(QUADRANTS, "quadrants", 5832, "side x quadrant x (nobody, one, more) on each of its six points")]
+    if contact == NO_CONTACT:
+        return table
+    table += [
+        (HELD, "held", 512, "side x mask of made home points x enemy checkers there or on the bar 0..3"),
+        (
+            PRIMES,
+            "primes",
+            1024,
+            "side x longest run of made points 2..6, from point 1..24, x enemies behind it 0..3",
+        ),
+        (SHOTS_BOARD, "shots and board", 518, "side x rolls that hit or pin x made home points 0..6 of that side"),
+        (
+            ESCAPES,
+            "escapes",
+            296,
+            "side x rolls that take the last checker past six points x back checkers 0..3",
+        ),
+        (TIMING, "timing", 256, "side x pips of checkers on 7..18 to come home, / 3 x enemy checkers held 0..3"),
+        (
+            RACE_LEAD,
+            "race lead",
+            1024,
+            "when the sides have passed: their pips - mine, -32..31 x my pips / 8",
+        ),
+    ]
     return table
 
 
@@ -150,6 +187,7 @@ def encoding_of(variant: Variant, kind: str = "patterns") -> Encoding:
 _PARTS = {
     BORNE_OFF: 2, WINDOWS: 14, BARRIER: 2, BARRIER_AT: 2, SECOND_BARRIER: 2, PIPS: 2, PIP_LEAD: 1, BACK: 2,
     BAR_COUNT: 2, BAR_BOARD: 2, SHOTS: 2, MOBILITY: 12, OWED_STAGE: 1, OWED_DICE: 2, CALM: 2, HEADS: 2,
+    QUADRANTS: 8, HELD: 2, PRIMES: 2, SHOTS_BOARD: 2, ESCAPES: 2, TIMING: 2, RACE_LEAD: 1,
 }  # fmt: skip
 """Into how many equal parts a block falls of each of which at most one row is listed."""
 
@@ -168,6 +206,34 @@ def _parts(variant: Variant, kind: str) -> tuple[np.ndarray, np.ndarray]:
         part += [number + (part[-1] + 1 if part else 0) for number in numbers]
         share += shares
     return np.array(part, np.int32), np.array(share, np.float32)
+
+
+# ---------------------------------------------------------------------------------------------- tables
+
+_BASE3 = np.array([sum(3**i for i in range(6) if mask >> i & 1) for mask in range(64)], np.int32)
+"""A mask of six points as a number whose digits are of base three."""
+
+
+def _escaping_rolls() -> NDArray[np.int8]:
+    """How many of the 36 rolls take a checker past the six points ahead of it: int8[4096], by mask of closed points.
+
+    Bit i of the mask: the point 12 - i pips ahead is closed. The checker moves alone, by one die after the other.
+    """
+    table = np.zeros(4096, np.int8)
+    for mask in range(4096):
+        closed = {12 - i for i in range(12) if mask >> i & 1}
+        for a in range(1, 7):
+            for b in range(1, 7):
+                if a != b:
+                    table[mask] += a + b > 6 and a + b not in closed and not (a in closed and b in closed)
+                else:
+                    steps = [k * a for k in range(1, 5)]
+                    free = [all(s not in closed for s in steps[: k + 1]) for k in range(4)]
+                    table[mask] += any(step > 6 and ok for step, ok in zip(steps, free, strict=True))
+    return table
+
+
+_ESCAPES = _escaping_rolls()
 
 
 # ---------------------------------------------------------------------------------------------- kernels
@@ -279,6 +345,13 @@ def own_rows(rules, row, offsets, side, index, n):
         while mask:
             n = _add(index, n, offsets[PINNED] + 24 * side + lowest(mask) - 1)
             mask &= mask - 1
+    if offsets[QUADRANTS] >= 0:
+        two = made(row, base)
+        one = occ & ~two
+        for q in range(4):
+            shape = _BASE3[one >> (1 + 6 * q) & 63] + 2 * _BASE3[two >> (1 + 6 * q) & 63]
+            if shape:
+                n = _add(index, n, offsets[QUADRANTS] + 2916 * side + 729 * q + shape)
     return n
 
 
@@ -314,12 +387,60 @@ def _against(rules, row, offsets, side, closed, blots, index, n):
         if on_bar:
             board = across(closed, rules.parallel) >> 1 & 63
             n = _add(index, n, offsets[BAR_BOARD] + 128 * side + 64 * min(on_bar - 1, 1) + board)
-        n = _add(index, n, offsets[SHOTS] + 37 * side + hitting_rolls(occ, on_bar, closed, blots))
+        shots = hitting_rolls(occ, on_bar, closed, blots)
+        n = _add(index, n, offsets[SHOTS] + 37 * side + shots)
+        if offsets[HELD] >= 0:
+            n = _holding(rules, row, offsets, side, closed, shots, index, n)
     if rules.contact != HIT:
         pins = np.int64(row[MY_PINS + side])
         for die in range(1, 7):
             can = popcount(occ & ~pins & ~(closed << die) & (np.int64(-2) << die))
             n = _add(index, n, offsets[MOBILITY] + 24 * side + 4 * (die - 1) + min(can, 3))
+    return n
+
+
+@inlined
+def _longest_run(points):
+    """Length and first point of the longest run of points in a mask, the lowest of equals; (0, 0) if none."""
+    length, last = np.int64(0), np.int64(0)
+    while points:
+        last = points
+        points &= points >> 1
+        length += 1
+    return length, lowest(last) if last else np.int64(0)
+
+
+@inner
+def _holding(rules, row, offsets, side, closed, shots, index, n):
+    """Rows of `rich` about what a side holds and what holds it; closed and shots as in `_against`."""
+    base, other = 4 * side, 4 - 4 * side
+    two, occ = made(row, base) & POINTS_MASK, occupied(row, base)
+    home = two >> 1 & 63
+    held = np.int64(0)  # enemy checkers in my home or on the bar
+    for k in range(4):
+        held += popcount(np.int64(row[other + k]) & FAR_MASK) << k
+    held = min(held, 3)
+    n = _add(index, n, offsets[HELD] + 256 * side + 4 * home + held)
+    n = _add(index, n, offsets[SHOTS_BOARD] + 259 * side + 7 * shots + popcount(home))
+    length, first = _longest_run(two)
+    if length >= 2:
+        behind = across(((np.int64(1) << first) - 1) & POINTS_MASK, rules.parallel) | _BAR_BIT
+        number = np.int64(0)
+        for k in range(4):
+            number += popcount(np.int64(row[other + k]) & behind) << k
+        place = offsets[PRIMES] + 512 * side + 100 * (min(length, 6) - 2)
+        n = _add(index, n, place + 4 * (first - 1) + min(number, 3))
+    back, spare = np.int64(0), np.int64(0)
+    for k in range(4):
+        back += popcount(np.int64(row[base + k]) & FAR_MASK) << k
+        far = np.int64(row[base + k]) & _OUTFIELD
+        spare -= 6 * popcount(far) << k
+        for bit in range(5):
+            spare += popcount(far & _NUMBERED[bit]) << (k + bit)
+    n = _add(index, n, offsets[TIMING] + 128 * side + 4 * min(spare // 3, 31) + held)
+    if occ:
+        ahead = (closed << 12) >> highest(occ) & 4095  # bit 11: one pip ahead
+        n = _add(index, n, offsets[ESCAPES] + 148 * side + 4 * np.int64(_ESCAPES[ahead]) + min(back, 3))
     return n
 
 
@@ -388,6 +509,9 @@ def cross_rows(rules, row, offsets, index, n):
     n = _add(index, n, offsets[PIP_LEAD] + min(max(lead >> 3, -16), 15) + 16)
     if rules.contact != NO_CONTACT and not has_contact(rules, row):
         n = _add(index, n, offsets[RACE])
+        if offsets[RACE_LEAD] >= 0:
+            mine = pips(row, 0) >> 3
+            n = _add(index, n, offsets[RACE_LEAD] + 16 * (min(max(lead, -32), 31) + 32) + min(mine, 15))
         n = _counts(row, offsets[RACE] + 1, 0, index, n)
         n = _counts(row, offsets[RACE] + 169, 4, index, n)
     if not rules.plain:

@@ -102,9 +102,48 @@ def test_digests_tell_layouts_apart_and_do_not_depend_on_scores():
 
 
 def test_an_unknown_kind_of_inputs_is_refused():
-    with pytest.raises(BadOption, match="unknown kind of inputs 'deep'; there are plain and patterns"):
+    with pytest.raises(BadOption, match="unknown kind of inputs .deep.; there are plain and patterns and rich"):
         e.layout(VARIANTS["backgammon"], "deep")
 
 
 def test_finished_states_are_not_among_the_samples():
     assert not random_decisions(VARIANTS["classic"], 200, seed=1)[:, OUTCOME].any()
+
+
+def test_escapes_are_counted_as_by_moving_one_checker():
+    rng = np.random.default_rng(4)
+    for mask in rng.integers(0, 4096, 200):
+        closed = {pips for pips in range(1, 13) if mask >> (12 - pips) & 1}
+        count = 0
+        for a in range(1, 7):
+            for b in range(1, 7):
+                orders = [[a] * 4] if a == b else [[a, b], [b, a]]
+                reached = set()
+                for order in orders:
+                    at = 0
+                    for die in order:
+                        if at + die in closed:
+                            break
+                        at += die
+                        reached.add(at)
+                count += any(at > 6 for at in reached)
+        assert e._ESCAPES[mask] == count
+
+
+def test_rich_inputs_say_what_stands_before_whom():
+    from nardy_rl.position import Position
+
+    text = "backgammon 24:2 8:3 7:2 6:2 5:2 4:2 2:2 | 24:1 22:1 13:6 6:5 5:2 | turn=0"
+    state = Position.from_text(text).state
+    index, _, number, encoding = encoded(VARIANTS["backgammon"], state[None], "rich")
+    rows = index[0, : number[0]].tolist()
+
+    def row(block):
+        ends = sorted(o for o in encoding.offsets if o > encoding.offsets[block]) + [encoding.size]
+        return [r - encoding.offsets[block] for r in rows if encoding.offsets[block] <= r < ends[0]]
+
+    assert row(e.HELD) == [4 * 0b111010 + 2, 256 + 4 * 0b110000 + 2]  # points 2, 4, 5, 6 made; two of his there
+    assert row(e.PRIMES) == [3 * 100 + 4 * (4 - 1) + 2, 512 + 0 * 100 + 4 * (5 - 1) + 2]
+    assert row(e.TIMING)[0] == 4 * ((3 * 2 + 2 * 1) // 3) + 2
+    assert row(e.QUADRANTS)[:3] == [2 * (3 + 27 + 81 + 243), 729 + 2 * (1 + 3), 3 * 729 + 2 * 243]
+    assert not row(e.RACE_LEAD)
