@@ -24,6 +24,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 import nardy_rl.envs  # registers the games
 
+STEP = 1e-3  # step size at the beginning
+
 
 class Masked(gym.Wrapper):
     """Answers sb3-contrib's question for the mask from `info`."""
@@ -97,6 +99,8 @@ class Progress(BaseCallback):
         return self.spent + time.process_time() - self.since < 60 * self.minutes
 
     def _on_rollout_start(self) -> None:
+        left = 1 - (self.spent + time.process_time() - self.since) / (60 * self.minutes)
+        self.model.lr_schedule = lambda _: STEP * max(left, 0.0)  # falls to zero over the time, not over a number
         if self.num_timesteps >= self.every * len(self.course):
             self.note()
 
@@ -113,7 +117,7 @@ def learn(given: argparse.Namespace, seed: int) -> Course:
         n_steps=given.rollout,
         batch_size=min(1024, given.rollout * given.envs),
         n_epochs=4,
-        learning_rate=1e-3,
+        learning_rate=STEP,
         gamma=1.0,
         gae_lambda=0.9,
         ent_coef=0.005,

@@ -74,7 +74,6 @@ def test_the_search_of_open_spiel_plays(capsys: pytest.CaptureFixture[str]) -> N
     assert re.search(r"MCTS won \d games", out)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:stable_baselines3.*")
 def test_masked_ppo_learns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     curve = tmp_path / "curve.png"
