@@ -174,7 +174,7 @@ def label_back(outputs, notes, plies, labels, first):
             ahead[k] = labels[first + t, k] - notes.follows[t, k]
 
 
-@inner
+@kernel
 def label_game(rules, encoding, start, quick, outputs, work, scr, notes, rng, settings, states, labels, first):
     """Play one game and label its states, from number `first` on. Returns the number of plies labelled."""
     row, after, room = notes.now, notes.after, notes.room
