@@ -32,6 +32,8 @@ from nardy_rl.rules import rules_of
 from nardy_rl.variant import Variant
 from nardy_rl.variants import VARIANTS, parse_variant, variant_text
 
+_OPENSPIEL_VARIANT = VARIANTS["backgammon"]
+_GNUBG_RULES = rules_of(VARIANTS["backgammon"])
 _CHUNK = 4096
 _SIDE_BY_SIDE = 64  # games at a time
 _OPENSPIEL_GAMES = 8  # games of some 100 turns at a time
@@ -122,7 +124,7 @@ def has_gnubg() -> bool:
 
 def moves_as_gnubg(variant: Variant) -> bool:
     """Are the rules of moving those that gnubg knows: starts, scores and the opening may differ."""
-    return rules_of(variant)._replace(opening_reroll=0) == rules_of(VARIANTS["backgammon"])
+    return rules_of(variant)._replace(opening_reroll=0) == _GNUBG_RULES
 
 
 class Comparison:
@@ -197,7 +199,7 @@ def compare_openspiel(turns: int, seed: int) -> dict[str, Any]:
     """
     from nardy_rl.experiments.env_peers import openspiel_turns
 
-    comparison, games = Comparison(VARIANTS["backgammon"]), 0
+    comparison, games = Comparison(_OPENSPIEL_VARIANT), 0
     while (missing := turns - comparison.counts["compared"]) > 0:
         met = openspiel_turns(_OPENSPIEL_GAMES, seed + games)
         games += 1
@@ -221,7 +223,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         variant = parse_variant(given.variant)
         if given.engine == "openspiel":
-            if variant != VARIANTS["backgammon"]:
+            if variant != _OPENSPIEL_VARIANT:
                 parser.error(f"--variant {given.variant}: OpenSpiel plays backgammon only")
             result = compare_openspiel(given.positions, given.seed)
         else:
