@@ -132,22 +132,22 @@ if config.DISABLE_JIT:  # plain Python: for coverage and debugging, same answers
         """Reverse the low 32 bits: bit i becomes bit 31 - i."""
         return int(f"{int(mask) & 0xFFFFFFFF:032b}"[::-1], 2)
 
-    def sum64(a: int, b: int) -> Any:
+    def sum64(a: Any, b: Any) -> Any:
         """Sum of two uint64 modulo 2^64; NumPy's own would warn of the overflow."""
         return np.uint64((int(a) + int(b)) & 0xFFFFFFFFFFFFFFFF)
 
-    def product64(a: int, b: int) -> Any:
+    def product64(a: Any, b: Any) -> Any:
         """Product of two uint64 modulo 2^64; NumPy's own would warn of the overflow."""
         return np.uint64((int(a) * int(b)) & 0xFFFFFFFFFFFFFFFF)
 
 else:
 
     @inlined
-    def sum64(a, b):  # type: ignore[no-untyped-def]
+    def sum64(a: Any, b: Any) -> Any:
         return a + b
 
     @inlined
-    def product64(a, b):  # type: ignore[no-untyped-def]
+    def product64(a: Any, b: Any) -> Any:
         return a * b
 
     def _int64_intrinsic(emit: Callable[[Any, Any], Any]) -> Any:
