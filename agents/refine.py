@@ -1,7 +1,8 @@
 """Supervised refinement: passes of sparse Adam over labelled positions (`labels.py`), in minibatches.
 
-The step size falls from its first value to nearly nothing over the passes of one fit, as half a cosine. Measured on
-one core, Adam that touches only the rows that occur is some ten times faster here than a dense optimiser in torch.
+The step size falls from its first value to nearly nothing over the passes of one fit, as half a cosine. Adam that
+touches only the rows that occur learns some 235,000 positions a second on one core, encoding included; torch, with the
+same net (128-32), minibatch and encoded inputs, 30,000 with dense and 33,000 with sparse gradients.
 """
 
 from __future__ import annotations
