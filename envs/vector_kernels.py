@@ -62,7 +62,7 @@ def new_games(n: int) -> Games:
 # ---------------------------------------------------------------------------------------------- starting
 
 
-@inner
+@kernel
 def _start(rules, start, games, i, opening):
     """Begin the game of this number and seed in place i, from the opening or from the state that stands there."""
     random = games.streams[i : i + 1]
@@ -83,7 +83,7 @@ def start_games(rules, start, games, which, opening):
         _start(rules, start, games, i, opening)
 
 
-@inner
+@kernel
 def _start_next(rules, start, games, i):
     """Begin the next game of the seed in place i."""
     games.numbers[i] += np.uint64(1)

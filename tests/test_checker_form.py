@@ -75,10 +75,7 @@ def walk_all(tree, mask, stack, met, reached):
     return nodes
 
 
-@pytest.mark.parametrize("name", [*VARIANTS, *OPTIONS])
-def test_the_masked_paths_of_200_stages_end_in_the_plays_and_in_all_of_them(name):
-    variant = parse_variant(name)
-    states = mixed_states(variant, 200, seed=4)
+def assert_paths_are_the_plays(variant, states):
     rules, tree = rules_of(variant), checker.new_tree()
     mask, stack = np.zeros(checker.ACTIONS, np.int8), np.zeros(1 << 16, np.int64)
     after, first = plays(variant, states)
@@ -88,6 +85,19 @@ def test_the_masked_paths_of_200_stages_end_in_the_plays_and_in_all_of_them(name
         met, reached = np.zeros(6 * MAX_PLAYS, np.bool_), np.zeros(n, np.bool_)
         nodes = walk_all(tree, mask, stack, met, reached)
         assert nodes > 0 and reached.all(), Position(variant, state).text
+
+
+@pytest.mark.parametrize("name", [*VARIANTS, *OPTIONS])
+def test_the_masked_paths_of_200_stages_end_in_the_plays_and_in_all_of_them(name):
+    variant = parse_variant(name)
+    assert_paths_are_the_plays(variant, mixed_states(variant, 200, seed=4))
+
+
+def test_the_masked_paths_of_a_stage_with_2140_plays_are_walked_too():
+    fifteen = " ".join(f"{point}:1" for point in (24, 23, 22, 20, 19, 17, 16, 14, 13, 11, 10, 8, 7, 5, 4))
+    position = Position.from_text(f"backgammon {fifteen} | 24:13 23:1 16:1 | turn=0 throws=20,20 dice=11")
+    assert len(position.plays()) == 2140
+    assert_paths_are_the_plays(position.variant, position.state[None])
 
 
 # ---------------------------------------------------------------------------------------- beside the slow oracle
