@@ -42,7 +42,7 @@ from nardy_rl.position import State, check_state, points_of, queue_of, word_of_q
 from nardy_rl.results import score_table
 from nardy_rl.rules import rules_of
 from nardy_rl.variant import Variant
-from nardy_rl.variants import VARIANTS
+from nardy_rl.variants import VARIANTS, parse_variant
 
 Json = dict[str, Any]
 
@@ -213,9 +213,9 @@ def _computed(variant: Variant, row: State) -> dict[str, Json]:
 
 def _variant(case: Json) -> Variant:
     name, options = _field(case, "variant", str), _field(case, "options", dict)
-    if name not in VARIANTS:
+    if name not in VARIANTS and "@" not in name:  # a user's own game is written out (`variant_definition`)
         raise UnknownVariant(f"unknown variant {name!r}{did_you_mean(name, VARIANTS)}")
-    return with_options(VARIANTS[name], options)
+    return with_options(VARIANTS[name] if name in VARIANTS else parse_variant(name), options)
 
 
 def check_case(case: Json) -> tuple[list[Json], list[Json]]:
