@@ -123,7 +123,7 @@ def test_kernels_are_cached_in_that_folder():
     states = random_decisions("classic", 10, seed=1)
     after, _ = plays(with_options(VARIANTS["classic"], {}), states)
     assert len(after) >= 10
-    assert any(jit.cache_folder("nardy_rl.batch").rglob("batch.plays_into*.nbi"))
+    assert any(jit.cache_folder("nardy_rl.lockstep").rglob("lockstep.plays_into*.nbi"))
 
 
 @pytest.mark.parametrize("mask", [1, 2, 3, 0x80, 0x1FFFFFE, 0xFFFFFFFF, 0x12345678])
