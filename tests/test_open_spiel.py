@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from nardy_rl import VARIANTS, BadOption, BadPosition, IllegalPlay, Position, parse_variant, with_options
+from nardy_rl import VARIANTS, BadOption, BadPosition, IllegalPlay, MissingExtra, Position, parse_variant, with_options
 from nardy_rl.agents import load_bot
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.envs.openings import Opening, most_draws, most_outcomes, opening_of
@@ -389,3 +390,10 @@ def test_a_program_that_registered_games_ends_quietly() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    monkeypatch.delitem(sys.modules, "nardy_rl.envs.open_spiel")
+    with pytest.raises(MissingExtra, match=r"nardy-rl\[openspiel\]"):
+        importlib.import_module("nardy_rl.envs.open_spiel")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
-from nardy_rl import VARIANTS, BadOption, IllegalPlay, Position
+from nardy_rl import VARIANTS, BadOption, IllegalPlay, MissingExtra, Position
 from nardy_rl.dice import ROLLS
 from nardy_rl.envs.actions import FORMS
 
@@ -200,3 +201,10 @@ def test_the_checker_form_is_the_same_game() -> None:
             assert not after.owes or after.dice in {tuple(roll) for roll in ROLLS.tolist()}
             before, plays = after, plays + 1
     assert plays > 50
+
+
+def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pettingzoo", None)
+    monkeypatch.delitem(sys.modules, "nardy_rl.envs.aec")
+    with pytest.raises(MissingExtra, match=r"nardy-rl\[pettingzoo\]"):
+        importlib.import_module("nardy_rl.envs.aec")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nardy_rl import VARIANTS, BadOption, Position
+from nardy_rl import VARIANTS, BadOption, MissingExtra, Position
 from nardy_rl.cube import Cube
 from nardy_rl.position import crossed
 
@@ -170,6 +171,12 @@ def test_the_size_is_the_width_and_equal_positions_give_equal_pictures(size: int
 def test_a_size_that_cannot_be_is_refused(size: object) -> None:
     with pytest.raises(BadOption, match="240 to 4000"):
         picture_rgb(Position.start("hyper"), size)  # type: ignore[arg-type]
+
+
+def test_without_pillow_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(MissingExtra, match=r"nardy-rl\[render\]"):
+        picture_rgb(Position.start("hyper"))
 
 
 def test_a_name_without_letters_in_the_font_is_replaced_by_the_id() -> None:
