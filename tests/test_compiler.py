@@ -37,6 +37,7 @@ OPTIONS = (
     "caucasian:bound_hide=end",
     "classic:block=sport",
     "classic:last_throw=true",
+    "crazy-gulbar:full_move=whole",
 )
 
 
@@ -44,7 +45,7 @@ def test_plain_python_finds_the_same_plays(tmp_path):
     states = {name: random_decisions(name, 200, seed=6)[::33] for name in (*VARIANTS, *OPTIONS)}
     np.savez(tmp_path / "states.npz", **states)
     ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PLAIN, str(tmp_path / "states.npz")],
+        [sys.executable, "-W", "error", "-c", PLAIN, str(tmp_path / "states.npz")],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
