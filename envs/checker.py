@@ -7,7 +7,7 @@ a legal play can be completed are offered, so every masked path is a legal play,
 some masked path.
 
     tree = new_tree()
-    n = build(rules, row, tree)            # tree.after[:n] are the plays, in the order of `plays`
+    n = build(rules, row, tree)            # tree.after[:n] are the plays
     mask_into(tree, node, mask)            # node 0 is the start of the stage
     node = child(tree, node, action)       # -1 if the action is illegal
     play = leaf(tree, node)                # the play that the path has made, or -1 if it goes on
@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.afterstates import MAX_PLAYS, TABLE, Scratch, scratch, write_play
+from nardy_rl.afterstates import MAX_PLAYS, Scratch, scratch, write_play
 from nardy_rl.board import (
     BAR,
     HEAD,
@@ -41,8 +41,8 @@ from nardy_rl.envs.actions import ActionForm
 from nardy_rl.envs.game import Game
 from nardy_rl.envs.observation import BOUND, HIDDEN
 from nardy_rl.free import free_plays
-from nardy_rl.jit import inlined, inner, kernel, product64
-from nardy_rl.plays import no_move, plays
+from nardy_rl.jit import inlined, inner, kernel
+from nardy_rl.plays import longest_wholes, looks_at_wholes, no_move
 from nardy_rl.rules import PER_STAGE, PER_TURN, Rules
 from nardy_rl.turns import USED_LARGER, USED_SMALLER
 
@@ -63,6 +63,7 @@ class Tree(NamedTuple):
     scr: Scratch  # nodes, edges and the play at each leaf
     row: np.ndarray  # uint32[16]            the state that owes the stage
     after: np.ndarray  # uint32[MAX_PLAYS, 16] the states after each play
+    number: np.ndarray  # int64[MAX_PLAYS]     of the plays of a stage, among those that `full_move=whole` leaves
     open: np.ndarray  # bool[5, MAX_PLAYS]    can a play be completed from the node
     first: np.ndarray  # int32[4, MAX_PLAYS]   where the node's edges begin; they stand together
 
@@ -73,6 +74,7 @@ def new_tree() -> Tree:
         scr=scratch(),
         row=np.zeros(WORDS, np.uint32),
         after=np.empty((MAX_PLAYS, WORDS), np.uint32),
+        number=np.zeros(MAX_PLAYS, np.int64),
         open=np.zeros((5, MAX_PLAYS), np.bool_),
         first=np.zeros((4, MAX_PLAYS), np.int32),
     )
@@ -82,41 +84,30 @@ def new_tree() -> Tree:
 
 
 @inlined
-def _place(tree, row):
-    """Where in the table a state belongs that is in `tree.after`, or not yet; each slot holds stamp << 16 | place."""
-    scr = tree.scr
-    h = np.uint64(0x345678)
-    for k in range(0, WORDS, 2):
-        h = product64(h ^ (np.uint64(row[k]) << np.uint64(32) | np.uint64(row[k + 1])), np.uint64(0x9E3779B97F4A7C15))
-        h ^= h >> np.uint64(29)
-    slot = np.int64(h & np.uint64(TABLE - 1))
-    while scr.table[slot] >> 16 == scr.stamp[0]:
-        same = True
-        for k in range(WORDS):
-            same = same and tree.after[scr.table[slot] & _FIELD, k] == row[k]
-        if same:
-            break
-        slot = (slot + 1) & (TABLE - 1)
-    return slot
+def _number_kept(tree, n, kept):
+    """Number the `kept` plays that are left in `scr.plays` of the n in `tree.after`, in the same order, and keep those.
 
-
-@inner
-def _number_leaves(tree, moves, made, n):
-    """Turn the numbers at the leaves, of the `made` plays of `free_plays`, into those of `plays`; -1: not among them.
-
-    The two list the plays in different orders, and `full_move=whole` takes some of them away.
+    tree.number[i] becomes the new number of play i, or -1.
     """
-    scr = tree.scr
-    scr.stamp[0] += 1
+    j = 0
     for i in range(n):
-        scr.table[_place(tree, tree.after[i])] = scr.stamp[0] << 16 | i
-    for j in range(made):
-        entry = scr.table[_place(tree, scr.plays[j])]
-        scr.deeds[j] = entry & _FIELD if entry >> 16 == scr.stamp[0] else -1
+        same = j < kept
+        for k in range(WORDS):
+            same = same and tree.after[i, k] == tree.scr.plays[j, k]
+        tree.number[i] = j if same else -1
+        if same:
+            copy_into(tree.after[j], tree.after[i])
+            j += 1
+
+
+@inlined
+def _renumber_leaves(tree, moves):
+    """Give the leaves the new numbers of their plays."""
+    scr = tree.scr
     for level in range(1, moves + 1):
         for i in range(scr.sizes[level]):
             if scr.leaf[level, i] >= 0:
-                scr.leaf[level, i] = scr.deeds[scr.leaf[level, i]]
+                scr.leaf[level, i] = tree.number[scr.leaf[level, i]]
 
 
 @inner
@@ -137,35 +128,27 @@ def _look_ahead(tree, moves):
                 tree.open[level, node] |= tree.open[level + 1, end]
 
 
-@inlined
-def _keep(tree, row, n):
-    """Keep the state and the n plays made from it."""
-    copy_into(tree.row, row)
-    for i in range(n):
-        copy_into(tree.after[i], tree.scr.plays[i])
-
-
 @kernel
 def build(rules, row, tree):
-    """Build the tree of a state uint32[16] that owes a stage; returns the number of plays, kept in `tree.after`."""
-    n = plays(rules, row, tree.scr)
-    _keep(tree, row, n)
+    """Build the tree of a state uint32[16] that owes a stage. Returns the number of plays.
+
+    They are kept in `tree.after`, in an order of their own.
+    """
+    scr = tree.scr
     moves = np.int64(row[OWED]) >> 9 & 7
-    _number_leaves(tree, moves, free_plays(rules, row, tree.scr), n)
-    _look_ahead(tree, moves)
-    return n
-
-
-@kernel
-def grow(rules, row, tree):
-    """Like `build`, in half the time, but the plays come in an order of their own."""
-    if rules.whole:
-        return build(rules, row, tree)
-    n = free_plays(rules, row, tree.scr)
+    n = free_plays(rules, row, scr)
     if n == 0:
-        n = no_move(rules, row, tree.scr)
-    _keep(tree, row, n)
-    _look_ahead(tree, np.int64(row[OWED]) >> 9 & 7)
+        n = no_move(rules, row, scr)
+    copy_into(tree.row, row)
+    for i in range(n):
+        copy_into(tree.after[i], scr.plays[i])
+    if looks_at_wholes(rules, row):
+        kept = longest_wholes(rules, row, scr, n)
+        _number_kept(tree, n, kept)
+        n = kept
+        free_plays(rules, row, scr)  # the later stages were looked through in the same memory
+        _renumber_leaves(tree, moves)
+    _look_ahead(tree, moves)
     return n
 
 
@@ -295,7 +278,8 @@ class _Walker:
         self.mask = np.zeros(ACTIONS, np.int8)
         self.state = np.zeros(WORDS, np.uint32)
         self.turn = 0  # who used it last
-        walk = _walk(rules, new_tree(), self.order, self.row, self.mask, self.state)
+        self.tree = new_tree()
+        walk = _walk(rules, self.tree, self.order, self.row, self.mask, self.state)
         self.next: Callable[[], int] = walk.__next__
 
 
@@ -355,7 +339,8 @@ class CheckerActions(ActionForm):
         if play < 0:
             self._path.append(action)
             return False
-        self.game.step(play)
+        after = _walker(self.game.rules).tree.after[play]
+        self.game.step(int((self.game.plays == after).all(axis=1).argmax()))
         self.begin()
         return True
 

@@ -140,7 +140,7 @@ class NardyVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         games, taken = self._games, self._checked(actions)
         known = (self._rules, self._start, self._points, self.max_plays, games)
         if self._by_checker:
-            kernels.take_checkers(*known, self._tree, taken)
+            kernels.step_checkers(*known, self._tree, self._all, taken, True)
             if self._lists:
                 self._list(self._all)
         else:
@@ -271,7 +271,8 @@ class NardyVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
     def _decide(self, which: NDArray[np.int64], after: int | None = None) -> None:
         """Go on to the next decision in these places. after: list only their plays, behind so many; else all plays."""
         if self._by_checker:
-            kernels.decide_stages(self._rules, self._tree, self._games, which)
+            known = (self._rules, self._start, self._points, self.max_plays, self._games, self._tree)
+            kernels.step_checkers(*known, which, self._all, False)
         if self._lists:
             self._list(self._all if after is None else which, after or 0)
 

@@ -1,7 +1,7 @@
 """Kernels that play many games of an environment at once, all in arrays.
 
-A step is `take_plays` or `take_checkers`, which plays an action in every game (a game that had ended starts anew), and
-`decide`, which throws where nothing is owed and lists the plays of the new decisions.
+A step is `take_plays`, which plays an action in every game (a game that had ended starts anew), and `decide`, which
+throws where nothing is owed and lists the plays of the new decisions; or, in the checker form, `step_checkers`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from nardy_rl.board import OUTCOME, PLAYER, TURN, WORDS, copy_into
 from nardy_rl.dice import roll, stream
 from nardy_rl.envs.actions import LOSS
-from nardy_rl.envs.checker import ACTIONS, child, grow, leaf, mask_into, state_into
-from nardy_rl.jit import inlined, inner, kernel
+from nardy_rl.envs.checker import ACTIONS, build, child, leaf, mask_into, state_into
+from nardy_rl.jit import inlined, kernel
 from nardy_rl.plays import plays
 from nardy_rl.starts import begin
 from nardy_rl.turns import is_over, owes, throw
@@ -169,67 +169,70 @@ def decide(rules, scr, games, which, room, done, at):
 # ---------------------------------------------------------------------------------------------- checker form
 
 
-@inner
-def _node(rules, tree, games, i):
-    """The node at which the play in place i stands; builds the tree of its stage."""
-    games.counts[i] = grow(rules, games.rows[i], tree)
-    node = np.int64(0)
-    for k in range(games.depth[i]):
-        node = child(tree, node, games.path[i, k])
-    return node
-
-
-@inner
-def _show(rules, tree, games, i, node):
-    """What is seen at a node of the tree in place i: the state inside the play and the legal actions."""
-    state_into(rules, tree, node, games.seen[i])
-    mask_into(tree, node, games.masks[i])
-
-
-@inner
-def _decide_stage(rules, tree, games, i):
-    """Throw if nothing is owed in place i, and show the start of the stage, or the end of the game."""
+@inlined
+def _throw_stage(games, i, rules):
+    """Throw if nothing is owed in place i: its stage begins. Returns False, and shows the end, if the game is over."""
     row = games.rows[i]
     games.depth[i] = 0
     if is_over(row):
         games.counts[i] = 0
         copy_into(games.seen[i], row)
-        games.masks[i].fill(0)
-        return
+        for k in range(ACTIONS):
+            games.masks[i, k] = 0
+        return False
     if not owes(row):
         die1, die2 = roll(games.streams[i : i + 1])
         throw(rules, row, die1, die2)
-    _show(rules, tree, games, i, _node(rules, tree, games, i))
+    return True
+
+
+@inlined
+def _step_on(games, i, tree, node, action, points, max_plays):
+    """Take an action at a node in place i; returns the next node, or -1 if a play is complete or the game is lost."""
+    node = child(tree, node, action)
+    if node < 0:
+        _lose(games, i)
+        return node
+    play = leaf(tree, node)
+    if play >= 0:
+        _take(games, i, tree.after[play], points, max_plays)
+        return np.int64(-1)
+    games.path[i, games.depth[i]] = action
+    games.depth[i] += 1
+    return node
 
 
 @kernel
-def decide_stages(rules, tree, games, which):
-    """Checker form: throw where nothing is owed, in the places which int64[K], and show the starts of the stages."""
+def step_checkers(rules, start, points, max_plays, games, tree, which, actions, acting):
+    """Take actions int64[N] of the checker form in the places which int64[K], and show what may be done next.
+
+    Where the game had ended, the next one of its seed begins. acting: False takes no actions; it throws where nothing
+    is owed and shows the starts of the stages.
+    """
     for i in which:
-        _decide_stage(rules, tree, games, i)
-
-
-@kernel
-def take_checkers(rules, start, points, max_plays, games, tree, actions):
-    """Take actions int64[N] of the checker form; where the game had ended, the next one of its seed begins."""
-    for i in range(len(actions)):
-        games.illegal[i] = False
-        games.rewards[i] = 0.0
-        if games.ended[i]:
-            _start_next(rules, start, games, i)
-            _decide_stage(rules, tree, games, i)
-            continue
-        node = child(tree, _node(rules, tree, games, i), actions[i])
-        play = leaf(tree, node) if node >= 0 else np.int64(-1)
-        if node < 0:
-            _lose(games, i)
-        elif play < 0:
-            games.path[i, games.depth[i]] = actions[i]
-            games.depth[i] += 1
-            _show(rules, tree, games, i, node)
-        else:
-            _take(games, i, tree.after[play], points, max_plays)
-            _decide_stage(rules, tree, games, i)
+        begins = not acting
+        if acting:
+            games.illegal[i] = False
+            games.rewards[i] = 0.0
+            if games.ended[i]:
+                _start_next(rules, start, games, i)
+                begins = True
+        while True:  # once, or twice if a play is completed and another stage begins
+            if begins and not _throw_stage(games, i, rules):
+                break
+            games.counts[i] = build(rules, games.rows[i], tree)
+            node = np.int64(0)
+            for k in range(games.depth[i]):
+                node = child(tree, node, games.path[i, k])
+            if not begins:
+                node = _step_on(games, i, tree, node, actions[i], points, max_plays)
+                if games.illegal[i]:
+                    break
+            if node >= 0:
+                state_into(rules, tree, node, games.seen[i])
+                mask_into(tree, node, games.masks[i])
+                break
+            begins = True
 
 
 # ---------------------------------------------------------------------------------------------- what is seen

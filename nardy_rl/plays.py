@@ -213,10 +213,16 @@ def longest_wholes(rules, row, scr, n):
 
 
 @inlined
+def looks_at_wholes(rules, row):
+    """Does the full-move rule look beyond the present stage?"""
+    return rules.whole and (np.int64(row[OWED]) >> 12 & 7) > (np.int64(row[OWED]) >> 6 & 7)
+
+
+@inlined
 def turn_plays(rules, row, scr):
     """As `plays`, for kernels."""
     n = stage_plays(rules, row, scr)
-    if rules.whole and (np.int64(row[OWED]) >> 12 & 7) > (np.int64(row[OWED]) >> 6 & 7):
+    if looks_at_wholes(rules, row):
         n = longest_wholes(rules, row, scr, n)
     return n
 
