@@ -14,6 +14,8 @@ from nardy_rl.encoding import KINDS
 from nardy_rl.errors import BadRun
 from nardy_rl.variants import parse_variant, variant_definition
 
+CLOCKS = ("wall", "cpu")
+
 
 def _setting(default: Any, help: str) -> Any:
     return field(default=default, metadata={"help": help})
@@ -25,12 +27,13 @@ class TrainConfig:
 
     variant: str = _setting("backgammon", "the game, with options as on the command line")
     minutes: float = _setting(0.0, "minutes of training, compilation and evaluation not counted; 0: no limit")
+    clock: str = _setting("wall", "what minutes are: wall, or cpu: CPU time of a thread, fair on a busy machine")
     games: int = _setting(0, "games of self-play; 0: no limit")
     seed: int = _setting(1, "of weights, dice and shuffling; with one thread the run is a function of it")
     threads: int = _setting(0, "threads that play and learn; 0: one for each core")
     out: str = _setting("", "the run's folder; empty: runs/VARIANT-sSEED-N")
     init: str = _setting("", "a policy to start from: a file, a run folder, or pretrained; empty: random weights")
-    inputs: str = _setting("patterns", "inputs of the net: patterns or plain (nardy_rl/encoding.py)")
+    inputs: str = _setting("patterns", "inputs of the net: plain, patterns or rich (nardy_rl/encoding.py)")
     hidden: int = _setting(128, "units of the first hidden layer")
     hidden2: int = _setting(32, "units of the second hidden layer; 0: none")
     trace: float = _setting(0.5, "lambda of TD(lambda): 0 one step, 1 Monte Carlo")
@@ -70,8 +73,9 @@ class TrainConfig:
         for name in ("trace", "explore", "td_share", "label_trace", "label_explore"):
             if getattr(self, name) > 1:
                 raise BadRun(f"setting {name}={getattr(self, name)} must be from 0 to 1")
-        if self.inputs not in KINDS:
-            raise BadRun(f"setting inputs={self.inputs!r} must be {' or '.join(KINDS)}")
+        for name, known in (("inputs", KINDS), ("clock", CLOCKS)):
+            if getattr(self, name) not in known:
+                raise BadRun(f"setting {name}={getattr(self, name)!r} must be {' or '.join(known)}")
         if not self.minutes and not self.games:
             raise BadRun("a run needs an end: give minutes or games")
 

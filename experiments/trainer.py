@@ -270,7 +270,7 @@ class Trainer:
 
     def round(self, pool: ThreadPoolExecutor) -> None:
         """One round of the present phase with all threads, and on to the next phase where that is due."""
-        begun = time.perf_counter()
+        begun = self._now()
         p = self.progress
         phase = p.phase
         if phase == TD:
@@ -279,11 +279,15 @@ class Trainer:
             self._label_round(pool)
         elif phase == FIT:
             self._fit_round(pool)
-        self.seconds_of_round = time.perf_counter() - begun
+        self.seconds_of_round = self._now() - begun
         p.seconds += self.seconds_of_round
         if phase == FIT:
             p.fit_speed = 0.9 * (p.fit_speed or self.speed) + 0.1 * self.speed
         self._next_phase()
+
+    def _now(self) -> float:
+        """Seconds on the run's clock."""
+        return time.perf_counter() if self.config.clock == "wall" else time.process_time() / self.threads
 
     @property
     def speed(self) -> float:

@@ -12,6 +12,7 @@ import pytest
 from nardy_rl.agents.policy import Policy, read_tensors
 from nardy_rl.errors import BadRun
 from nardy_rl.experiments.cli import run as main
+from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.experiments.training import config_from, train
 
 SMALL = [
@@ -160,6 +161,13 @@ def test_a_short_run_learns_and_leaves_everything_in_its_folder(tmp_path, capsys
     assert config["config"]["seed"] == 2 and config["packages"]["numba"]
 
 
+def test_minutes_of_cpu_time_do_not_pass_while_the_threads_wait(monkeypatch, tmp_path):
+    trainer = Trainer(config_from(None, ["clock=cpu", "minutes=1", "threads=2"]), tmp_path)
+    monkeypatch.setattr(trainer, "_td_round", lambda pool: time.sleep(0.3))
+    trainer.round(None)
+    assert trainer.progress.seconds < 0.1
+
+
 def test_tensorboard_gets_every_group_of_curves(tmp_path):
     reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     folder = tmp_path / "run"
@@ -200,7 +208,8 @@ def test_games_whose_throws_go_on_can_be_trained(game, tmp_path):
         (["--set", "hidden=many"], "setting hidden='many' must be a whole number"),
         (["--set", "trace=2"], "setting trace=2.0 must be from 0 to 1"),
         (["--set", "hidden"], "--set hidden must be written KEY=VALUE"),
-        (["--set", "inputs=deep"], "setting inputs='deep' must be plain or patterns"),
+        (["--set", "inputs=deep"], "setting inputs='deep' must be plain or patterns or rich"),
+        (["--set", "clock=sun"], "setting clock='sun' must be wall or cpu"),
         (["--init", "nowhere"], "there is no policy file 'nowhere"),
         (["--config", "nowhere.toml"], "cannot read the settings in 'nowhere.toml'"),
     ],
