@@ -68,7 +68,7 @@ def test_the_readme_begins_with_two_command_lines() -> None:
     first, second = blocks(ROOT / "README.md", "sh")[:2]
     assert len(first.splitlines()) == len(second.splitlines()) == 1
     assert first.endswith(" && nardy train backgammon --minutes 5\n")
-    assert second.endswith(" && pytest\n")
+    assert second.endswith(" && pytest -n 2 --dist loadfile\n")
     assert "-c constraints.txt" in first and "-c constraints.txt" in second
 
 
