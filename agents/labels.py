@@ -14,6 +14,9 @@ all in the view of the player of s. The label of the state at ply t of a game is
 exact at the end of the game; `flip` changes the view where another player acts. What the roll that fell was worth more
 than the mean roll is known and taken out, so that lambda can be near 1. After a random play, made to see more of the
 game, the label is cut to E(t), or F(t), which do not depend on that play.
+
+A *rollout* is such a line of play from the state itself, with lambda 1 and no random plays, to the end or truncated
+after some plies; the mean of several is the dearest and the truest label (Tesauro and Galperin 1996).
 """
 
 from __future__ import annotations
@@ -30,6 +33,9 @@ from nardy_rl.jit import inlined, inner, kernel
 from nardy_rl.plays import plays
 from nardy_rl.starts import begin
 from nardy_rl.turns import is_over, owes, throw
+
+PLIES, MOST_ROLLOUTS = 1 << 16, 1 << 10  # of a game and of a state: every rollout has a stream of its own
+_ROLLOUTS = np.uint64(0x726F6C6C)
 
 
 class LabelSettings(NamedTuple):
@@ -174,12 +180,14 @@ def label_back(outputs, notes, plies, labels, first):
             ahead[k] = labels[first + t, k] - notes.follows[t, k]
 
 
-@kernel
-def label_game(rules, encoding, start, quick, outputs, work, scr, notes, rng, settings, states, labels, first):
-    """Play one game and label its states, from number `first` on. Returns the number of plies labelled."""
+@inner
+def label_line(rules, encoding, quick, outputs, work, scr, notes, rng, settings, t, states, labels, first):
+    """Play on from `notes.now`, which is ply t, and label the states met: of ply 0, 1, ... from number `first` on.
+
+    t = -1 for the opening throw of a game, which is no sample: its roll is not drawn from all 21. Of ply 0 the state
+    itself must be in its place. Returns the number of plies labelled.
+    """
     row, after, room = notes.now, notes.after, notes.room
-    begin(rules, start, rng, row)
-    t = np.int64(-1)  # the opening throw is no sample: its roll is not drawn from all 21
     while True:
         other, trace = np.int64(0), np.float32(1)
         explores = settings.explore > 0 and uniform(rng) < settings.explore
@@ -235,11 +243,42 @@ def label_games(
         if done + settings.cap + 1 > len(states):
             return np.int64(g), done
         stream(seed, game + g, rng)
-        counts[g] = label_game(
-            rules, encoding, start, quick, outputs, work, scr, notes, rng, settings, states, labels, done
+        begin(rules, start, rng, notes.now)
+        counts[g] = label_line(
+            rules, encoding, quick, outputs, work, scr, notes, rng, settings, np.int64(-1), states, labels, done
         )
         done += counts[g]
     return np.int64(games), done
+
+
+@kernel
+def rollout_labels(
+    rules, encoding, quick, outputs, work, scr, notes, seed, game, counts, rollouts, settings, states, labels, line
+):
+    """Label states by rollouts: the mean of so many lines of play, each with the luck of its rolls taken out.
+
+    states: uint32[N, 16], met in games number game, game + 1, ..., `counts` int64[G] of each; their labels
+    float32[N, K] are overwritten. A line goes on to the end of the game or, truncated, for settings.cap plies, after
+    which the net's expected outputs stand for the rest. line: room for one, states uint32[cap + 1, 16] and labels
+    float32[cap + 1, K].
+    """
+    rng = np.zeros(1, np.uint64)
+    forget(work)
+    s = np.int64(0)
+    for g in range(len(counts)):
+        for t in range(counts[g]):
+            for k in range(labels.shape[1]):
+                labels[s, k] = np.float32(0)
+            for r in range(rollouts):
+                stream(seed ^ _ROLLOUTS, ((game + g) * PLIES + t) * MOST_ROLLOUTS + r, rng)
+                copy_into(notes.now, states[s])
+                label_line(
+                    rules, encoding, quick, outputs, work, scr, notes, rng, settings, np.int64(0), line[0], line[1],
+                    np.int64(0),
+                )  # fmt: skip
+                for k in range(labels.shape[1]):
+                    labels[s, k] += line[1][0, k] / np.float32(rollouts)
+            s += 1
 
 
 @kernel

@@ -321,7 +321,8 @@ def _or_none(function: Callable[..., Any], *arguments: Any) -> Any:
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated.")
 @click.option("--init", metavar="POLICY", help="Start from a policy: a file, a run folder, or pretrained.")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with an interrupted run.")
-def train(variant: str | None, sets: tuple[str, ...], as_json: bool, **given: Any) -> int:
+@click.option("--settings", is_flag=True, help="List the settings of --set and --config, and what each means.")
+def train(variant: str | None, sets: tuple[str, ...], settings: bool, as_json: bool, **given: Any) -> int:
     """Train a player by self-play.
 
     Shows its progress and ends with a table against the baselines.
@@ -329,8 +330,16 @@ def train(variant: str | None, sets: tuple[str, ...], as_json: bool, **given: An
     With both --minutes and --games, whichever comes first ends the run. Ctrl-C saves and says how to go on.
     """
     from nardy_rl.experiments import training
-    from nardy_rl.experiments.screen import duel_table, messages, result
+    from nardy_rl.experiments.config import settings_table
+    from nardy_rl.experiments.screen import duel_table, messages, result, table
 
+    if settings:
+        rows = settings_table()
+        if as_json:
+            _emit({"settings": [{"name": n, "default": d, "help": h} for n, d, h in rows]})
+        else:
+            _print(table(("setting", "default", "meaning"), [(n, str(d), h) for n, d, h in rows]))
+        return DONE
     resume, config_file = given.pop("resume"), given.pop("config")
     chosen = {name: value for name, value in given.items() if value is not None}
     if resume is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nardy_rl.agents.labels import MOST_ROLLOUTS
 from nardy_rl.encoding import KINDS
 from nardy_rl.errors import BadRun
 from nardy_rl.variants import parse_variant, variant_definition
@@ -51,6 +52,8 @@ class TrainConfig:
     label_trace: float = _setting(0.85, "lambda of the variance-reduced labels: 0 expected targets one throw ahead")
     label_explore: float = _setting(0.12, "probability of a random play in the games that are labelled")
     label_margin: float = _setting(0.3, "points that such a random play may be worse than the best")
+    rollouts: int = _setting(0, "label by the mean of so many rollouts of each position instead; 0: by its own game")
+    rollout_plies: int = _setting(0, "plies after which rollouts are truncated; 0: they go to the end")
     average: float = _setting(0.0, "weights are averaged over about so many Adam steps of the passes; 0: not")
     labels: str = _setting("", "a run folder whose labelled positions are learned first; empty: none")
     first_passes: int = _setting(6, "passes over the labelled positions of another run, from step_size down")
@@ -73,6 +76,8 @@ class TrainConfig:
         for name in ("trace", "explore", "td_share", "label_trace", "label_explore"):
             if getattr(self, name) > 1:
                 raise BadRun(f"setting {name}={getattr(self, name)} must be from 0 to 1")
+        if self.rollouts >= MOST_ROLLOUTS:
+            raise BadRun(f"setting rollouts={self.rollouts} must be less than {MOST_ROLLOUTS}")
         for name, known in (("inputs", KINDS), ("clock", CLOCKS)):
             if getattr(self, name) not in known:
                 raise BadRun(f"setting {name}={getattr(self, name)!r} must be {' or '.join(known)}")
@@ -84,9 +89,14 @@ _LEAST: dict[str, float] = {
     "minutes": 0, "games": 0, "seed": 0, "threads": 0, "hidden": 1, "hidden2": 0, "trace": 0, "step_size": 0,
     "final_step_size": 0, "explore": 0, "minibatch": 1, "block": 1, "cap": 10, "round": 1, "checkpoint_seconds": 0,
     "strength_minutes": 0, "strength_games": 2, "final_games": 0, "td_share": 0, "generation": 0, "window": 1,
-    "passes": 1, "first_passes": 1, "refine_step_size": 0, "refine_minibatch": 1, "label_trace": 0, "label_explore": 0,
-    "label_margin": 0, "average": 0, "label_round": 1, "gate_games": 0,
+    "passes": 1, "first_passes": 1, "rollouts": 0, "rollout_plies": 0, "refine_step_size": 0, "refine_minibatch": 1,
+    "label_trace": 0, "label_explore": 0, "label_margin": 0, "average": 0, "label_round": 1, "gate_games": 0,
 }  # fmt: skip
+
+
+def settings_table() -> list[tuple[str, Any, str]]:
+    """Every setting: its name, its default, what it means."""
+    return [(f.name, f.default, f.metadata["help"]) for f in dataclasses.fields(TrainConfig)]
 
 
 def config_from(file: Path | None, sets: Iterable[str] = (), **given: Any) -> TrainConfig:

@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nardy_rl.experiments.runs import FIT, LABEL, Progress, append_history
+from nardy_rl.experiments.runs import Progress, append_history
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nardy_rl.experiments.trainer import Trainer
+    from nardy_rl.experiments.trainer import Rounds
 
 LINE_SECONDS = 30.0  # between progress lines where the screen cannot be redrawn
 
@@ -47,7 +47,7 @@ class Curves:
 class Screen:
     """Live progress: a bar on a terminal, a line now and then elsewhere."""
 
-    def __init__(self, console: Console, trainer: Trainer) -> None:
+    def __init__(self, console: Console, trainer: Rounds) -> None:
         from rich.progress import BarColumn, Progress, TextColumn
 
         self.console, self.trainer = console, trainer
@@ -62,7 +62,7 @@ class Screen:
     def show(self) -> None:
         """Show games, speed, loss and the time that is left."""
         t = self.trainer
-        text = self._text()
+        text = t.text()
         used, now = t.done - self.first, time.perf_counter()
         left = (now - self.begun) * (1 - t.done) / used if used > 0 else float("nan")
         remaining = "" if math.isnan(left) else f"{int(left) // 60}:{int(left) % 60:02d} left"
@@ -70,14 +70,3 @@ class Screen:
         if not self.console.is_terminal and now - self.printed > LINE_SECONDS:
             self.printed = now
             self.console.print(f"{text}  {remaining}")
-
-    def _text(self) -> str:
-        """What is being done, in one line."""
-        t, p = self.trainer, self.trainer.progress
-        if p.phase == FIT:
-            part = p.fitted / (t.fit_size)
-            return f"generation {p.generation}: learning {len(t.window):,} positions, {part:.0%}  loss {t.loss:.3f}"
-        games = f"{p.games:,} games  {t.speed:,.0f} games/s  {t.plays_of_game:.0f} plays a game"
-        if p.phase == LABEL:
-            return f"generation {p.generation}: {p.labelled:,} positions labelled  {games}"
-        return f"{games}  loss {t.loss:.3f}"

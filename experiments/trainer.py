@@ -19,13 +19,13 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import States
-from nardy_rl.agents.labels import LabelSettings, Notes, label_games, new_notes
+from nardy_rl.agents.labels import LabelSettings, Notes, label_games, new_notes, rollout_labels
 from nardy_rl.agents.net import Net, new_net, output_names, outputs_of
 from nardy_rl.agents.policy import FILE_NAME, Policy, pretrained_path
 from nardy_rl.agents.quick import Quick, QuickWork, new_quick, quantise, quick_work_of
@@ -113,32 +113,90 @@ class Window:
         return joined([part for generation in sorted(self.parts) for part in self.parts[generation]])
 
 
-class Trainer:
-    """Weights, buffers and counters of one run."""
+class Rounds:
+    """The budget and the counters of a run, whatever it learns with."""
 
     def __init__(self, config: TrainConfig, folder: Path) -> None:
         self.config = config
         self.folder = folder
         self.variant: Variant = parse_variant(config.variant)
+        self.threads = config.threads or os.cpu_count() or 1
+        self.progress = Progress()
+        self.seconds_of_round = 0.0
+        self.done_in_round = 0  # games, or positions learned
+        self.loss = float("nan")
+        self.plays_of_game = float("nan")
+
+    @property
+    def done(self) -> float:
+        """The part of the budget that is used, 0 to 1."""
+        if self.progress.phase == DONE:
+            return 1.0
+        part = max(self._part_of_games, self._part_of_time)
+        return min(part, 1.0) if self.progress.phase == TD else min(part, 0.9999)
+
+    @property
+    def _part_of_games(self) -> float:
+        return self.progress.games / self.config.games if self.config.games else 0.0
+
+    @property
+    def _part_of_time(self) -> float:
+        return self.progress.seconds / (60 * self.config.minutes) if self.config.minutes else 0.0
+
+    @property
+    def _seconds_left(self) -> float:
+        return 60 * self.config.minutes - self.progress.seconds if self.config.minutes else math.inf
+
+    @property
+    def speed(self) -> float:
+        """Games, or positions learned, a second in the last round."""
+        return self.done_in_round / self.seconds_of_round if self.seconds_of_round else 0.0
+
+    def _now(self) -> float:
+        """Seconds on the run's clock."""
+        return time.perf_counter() if self.config.clock == "wall" else time.process_time() / self.threads
+
+    def text(self) -> str:
+        """What is being done, in one line for a person."""
+        return f"{self._games_text()}  loss {self.loss:.3f}"
+
+    def _games_text(self) -> str:
+        return f"{self.progress.games:,} games  {self.speed:,.0f} games/s  {self.plays_of_game:.0f} plays a game"
+
+    def _count(self, games: int, plays: int, samples: int) -> None:
+        p = self.progress
+        self.done_in_round = games
+        self.plays_of_game = plays / max(games, 1)
+        p.games, p.plays, p.samples = p.games + games, p.plays + plays, p.samples + samples
+
+    def _header(self) -> dict[str, Any]:
+        """What a policy's file says of its run."""
+        return {
+            "games": self.progress.games,
+            "minutes": round(self.progress.seconds / 60, 3),
+            "seed": self.config.seed,
+            "settings": {k: v for k, v in vars(self.config).items() if k not in ("out",)},
+        }
+
+
+class Trainer(Rounds):
+    """A run of the built-in net: weights, buffers and labelled positions."""
+
+    def __init__(self, config: TrainConfig, folder: Path) -> None:
+        super().__init__(config, folder)
         self.rules = rules_of(self.variant)
         self.start = start_of(self.variant)
         self.encoding = encoding_of(self.variant, config.inputs)
         self.outputs = outputs_of(self.variant)
         self.digest = hashlib.sha256(repr((self.variant.family, output_names(self.variant))).encode()).hexdigest()[:16]
-        self.threads = config.threads or os.cpu_count() or 1
         self.net = self._first_net()
         self.adam = Adam(zeros_like(self.net), zeros_like(self.net))
         self.player, self.mean = copied(self.net), copied(self.net)  # who plays during a fit; the mean of weights
         self.steps = np.zeros(self.threads, np.int64)
-        self.progress = Progress()
         self.window = Window()
         self.written: dict[int, int] = {}  # labelled positions that are on the disk, by generation
         self.material: Labelled | None = None  # of the present fit
         self.order: tuple[int, NDArray[np.int64]] | None = None  # of the present pass
-        self.seconds_of_round = 0.0
-        self.done_in_round = 0  # games, or positions learned
-        self.loss = float("nan")
-        self.plays_of_game = float("nan")
         if config.labels:
             self._first_labels(Path(config.labels))
         elif self._td_share == 0:
@@ -216,26 +274,6 @@ class Trainer:
     # ------------------------------------------------------------------------------------------ budget
 
     @property
-    def done(self) -> float:
-        """The part of the budget that is used, 0 to 1."""
-        if self.progress.phase == DONE:
-            return 1.0
-        part = max(self._part_of_games, self._part_of_time)
-        return min(part, 1.0) if self.progress.phase == TD else min(part, 0.9999)
-
-    @property
-    def _part_of_games(self) -> float:
-        return self.progress.games / self.config.games if self.config.games else 0.0
-
-    @property
-    def _part_of_time(self) -> float:
-        return self.progress.seconds / (60 * self.config.minutes) if self.config.minutes else 0.0
-
-    @property
-    def _seconds_left(self) -> float:
-        return 60 * self.config.minutes - self.progress.seconds if self.config.minutes else math.inf
-
-    @property
     def _td_share(self) -> float:
         return self.config.td_share if self.config.generation else 1.0
 
@@ -268,6 +306,18 @@ class Trainer:
 
     # ------------------------------------------------------------------------------------------ rounds
 
+    def text(self) -> str:
+        """See `Rounds.text`."""
+        p = self.progress
+        if p.phase == FIT:
+            part = p.fitted / self.fit_size
+            return (
+                f"generation {p.generation}: learning {len(self.window):,} positions, {part:.0%}  loss {self.loss:.3f}"
+            )
+        if p.phase == LABEL:
+            return f"generation {p.generation}: {p.labelled:,} positions labelled  {self._games_text()}"
+        return super().text()
+
     def round(self, pool: ThreadPoolExecutor) -> None:
         """One round of the present phase with all threads, and on to the next phase where that is due."""
         begun = self._now()
@@ -284,15 +334,6 @@ class Trainer:
         if phase == FIT:
             p.fit_speed = 0.9 * (p.fit_speed or self.speed) + 0.1 * self.speed
         self._next_phase()
-
-    def _now(self) -> float:
-        """Seconds on the run's clock."""
-        return time.perf_counter() if self.config.clock == "wall" else time.process_time() / self.threads
-
-    @property
-    def speed(self) -> float:
-        """Games, or positions learned, a second in the last round."""
-        return self.done_in_round / self.seconds_of_round if self.seconds_of_round else 0.0
 
     def _next_phase(self) -> None:
         p, c = self.progress, self.config
@@ -329,12 +370,6 @@ class Trainer:
             game, left = game + some, left - some
         return jobs
 
-    def _count(self, jobs: list[tuple[int, int, int]], plays: int, samples: int) -> None:
-        p = self.progress
-        self.done_in_round = sum(games for _, _, games in jobs)
-        self.plays_of_game = plays / max(self.done_in_round, 1)
-        p.games, p.plays, p.samples = p.games + self.done_in_round, p.plays + plays, p.samples + samples
-
     def _read_learners(self) -> None:
         """Loss and steps of the learning threads."""
         loss = np.sum([memory.learner.loss for memory in self.memory], axis=0)
@@ -351,7 +386,7 @@ class Trainer:
         self._clear_loss()
         step_size, jobs = self.step_size(), self._jobs(pool, self.config.round)
         made = [job.result() for job in [pool.submit(self._play, *job, step_size) for job in jobs]]
-        self._count(jobs, sum(plays for plays, _ in made), sum(samples for _, samples in made))
+        self._count(games_of(jobs), sum(plays for plays, _ in made), sum(samples for _, samples in made))
         self._read_learners()
 
     def _play(self, thread: int, game: int, games: int, step_size: float) -> tuple[int, int]:
@@ -371,7 +406,7 @@ class Trainer:
         for some in made:
             self.window.add(self.progress.generation, some)
         positions = sum(len(states) for states, _ in made)
-        self._count(jobs, positions, positions)
+        self._count(games_of(jobs), positions, positions)
         self.progress.labelled += positions
 
     def _label(self, thread: int, game: int, games: int) -> Labelled:
@@ -388,10 +423,24 @@ class Trainer:
                 self.rules, self.encoding, self.start, memory.quick, self.outputs, memory.fast, memory.scratch,
                 memory.notes, np.uint64(c.seed), game, games, settings, states, labels, counts,
             )  # fmt: skip
+            if c.rollouts:
+                self._roll_out(memory, game, counts[:played], states[:n], labels[:n])
             parts.append((states[:n].copy(), labels[:n].copy()))
             game, games = game + played, games - played
             if not games:
                 return joined(parts)
+
+    def _roll_out(
+        self, memory: Memory, game: int, counts: NDArray[np.int64], states: States, labels: NDArray[np.float32]
+    ) -> None:
+        """Replace the labels of the states of some games by rollouts."""
+        c = self.config
+        plies = min(c.rollout_plies or c.cap, c.cap)
+        line = np.zeros((plies + 1, 16), np.uint32), np.zeros((plies + 1, labels.shape[1]), np.float32)
+        rollout_labels(
+            self.rules, self.encoding, memory.quick, self.outputs, memory.fast, memory.scratch, memory.notes,
+            np.uint64(c.seed), game, counts, c.rollouts, LabelSettings(1.0, 0.0, 0.0, plies), states, labels, line,
+        )  # fmt: skip
 
     # ------------------------------------------------------------------------------------------ fits
 
@@ -449,14 +498,8 @@ class Trainer:
 
     def policy(self) -> Policy:
         """The policy so far. It shares the weights: use it before the next round, or save it."""
-        header = {
-            "games": self.progress.games,
-            "minutes": round(self.progress.seconds / 60, 3),
-            "seed": self.config.seed,
-            "settings": {k: v for k, v in vars(self.config).items() if k not in ("out",)},
-        }
         net = self.player if self.progress.phase == FIT else self.net
-        return Policy(self.variant, net, self.config.inputs, header, str(self.folder))
+        return Policy(self.variant, net, self.config.inputs, self._header(), str(self.folder))
 
     def save(self) -> None:
         """Write labelled positions, checkpoint and policy."""
@@ -467,6 +510,11 @@ class Trainer:
         nets = {"net": self.net, "m": self.adam.m, "v": self.adam.v, "player": self.player, "mean": self.mean}
         save_checkpoint(self.folder, nets, self.steps, self.progress)
         self.policy().save(self.folder / FILE_NAME)
+
+
+def games_of(jobs: list[tuple[int, int, int]]) -> int:
+    """How many games the jobs of a round play."""
+    return sum(games for _, _, games in jobs)
 
 
 def copied(net: Net) -> Net:

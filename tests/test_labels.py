@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nardy_rl.agents.labels import LabelSettings, expected_batch, label_games, new_notes
+from nardy_rl.agents.labels import LabelSettings, expected_batch, label_games, new_notes, rollout_labels
 from nardy_rl.agents.net import new_net, outputs_of
 from nardy_rl.agents.quick import new_quick, quantise, quick_batch, quick_work_of
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS
@@ -143,3 +143,60 @@ def test_random_plays_stay_within_the_margin():
     best = player.games(1, LabelSettings(0.9, 0.0, 0.0, 60))[0]
     same = player.games(1, LabelSettings(0.9, 0.0, 100.0, 60))[0]
     np.testing.assert_array_equal(best, same)
+
+
+def rolled_out(player, states, rollouts, plies):
+    labels = np.zeros((len(states), len(player.meaning.points)), np.float32)
+    line = np.zeros((plies + 1, 16), np.uint32), np.zeros((plies + 1, labels.shape[1]), np.float32)
+    rollout_labels(
+        player.rules, player.encoding, player.quick, player.meaning, player.work, player.scratch, player.notes,
+        np.uint64(1), 0, np.array([len(states)]), rollouts, LabelSettings(1.0, 0.0, 0.0, plies), states, labels, line,
+    )  # fmt: skip
+    return labels
+
+
+@pytest.mark.parametrize("game", ["crazy-v1", "backgammon"])
+def test_a_rollout_of_one_ply_is_the_expected_target(game):
+    player = Player(game)
+    states = np.stack([p.state for p in small_positions(game, 12, seed=2)])
+    np.testing.assert_allclose(rolled_out(player, states, 2, 1), player.fast(states), atol=1e-6)
+
+
+def test_rollouts_come_out_at_the_true_value_of_the_players_own_play():
+    """Three checkers a side that are borne off: the value of playing by a random net is known by recursion."""
+    player = Player("backgammon")
+    text = "backgammon 6:1 5:1 3:1 off:12 | 6:1 4:1 2:1 off:12 | turn=0"
+    start = Position.from_text(text)
+    known = {}
+
+    def value(position):
+        """Outputs for the player of a position that awaits a throw, or is over, when both play by the net."""
+        if position.over:
+            return player.outputs(position.state[None])[0][0]
+        key = position.state[:8].tobytes()
+        if key not in known:
+            total = 0
+            for weight, (a, b) in zip(ROLL_WEIGHTS, ROLLS, strict=True):
+                thrown = position.throw(int(a), int(b))
+                after = thrown.plays()
+                _, values = player.outputs(np.stack([p.state for p in after]))
+                signs = np.array([1 if p.player == position.player else -1 for p in after])
+                best = after[int(np.argmax(signs * values))]
+                out = value(best)
+                total = total + weight * (out if best.player == position.player else player.flip(out))
+            known[key] = total
+        return known[key]
+
+    lines = rolled_out(player, np.tile(start.state, (8000, 1)), 1, 60)
+    error = lines.std(axis=0) / np.sqrt(len(lines))
+    assert np.all(error < 0.01)
+    np.testing.assert_array_less(np.abs(lines.mean(axis=0) - value(start)), 4 * error + 1e-6)
+
+
+def test_rollouts_are_a_function_of_the_seed_and_each_has_dice_of_its_own():
+    player = Player("backgammon")
+    states = np.stack([p.state for p in small_positions("backgammon", 3, seed=4) if not p.over])
+    one, many = rolled_out(player, states, 1, 200), rolled_out(player, states, 50, 200)
+    np.testing.assert_array_equal(rolled_out(player, states, 50, 200), many)
+    np.testing.assert_array_equal(rolled_out(player, states, 1, 200), one)
+    assert np.abs(one - many).max() > 1e-3

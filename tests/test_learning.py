@@ -17,6 +17,7 @@ GAMES = {  # one checker a side that meet, are hit and borne off; three a side t
     "bear-off": 'base = "backgammon"\nstart = "5:1 3:1 2:1"\n',
 }
 BOUND = 0.05  # root mean square error of a position's value, in points, over the states of the policy's own games
+GENERATIONS = ["generation=4000", "passes=6", "refine_minibatch=32"]
 BOUND_TD = 0.15  # TD alone is a good deal behind
 
 
@@ -117,8 +118,13 @@ def test_the_solution_is_one(solved):
 
 @pytest.mark.parametrize(
     ("recipe", "bound"),
-    [(["generation=0"], BOUND_TD), (["td_share=0.5", "generation=4000", "passes=6", "refine_minibatch=32"], BOUND)],
-    ids=["td", "labels"],
+    [
+        (["generation=0"], BOUND_TD),
+        (["td_share=0.5", *GENERATIONS], BOUND),
+        (["td_share=0.5", *GENERATIONS, "rollouts=2"], BOUND),
+        (["td_share=0.5", *GENERATIONS, "rollouts=2", "rollout_plies=2"], BOUND),
+    ],
+    ids=["td", "labels", "rollouts", "truncated rollouts"],
 )
 def test_values_come_near_the_solution(recipe, bound, solved, tmp_path):
     file, solution = solved
