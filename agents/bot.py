@@ -271,9 +271,9 @@ def _pretrained(variant: Variant) -> Bot:
 
 
 def _from_file(variant: Variant, name: str, path: Path) -> Bot:
-    from nardy_rl.agents.policy import Policy
+    from nardy_rl.agents.policy import load_policy
 
-    policy = Policy.load(path, variant)
+    policy = load_policy(path, variant)
     policy.name = name
     return policy
 

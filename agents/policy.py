@@ -139,9 +139,7 @@ class Policy(ValueBot):
         outcomes will do (backgammon's policy can play nackgammon). Raises BadPolicy for anything that is not a
         policy of this release's format and inputs, with what to do about it.
         """
-        path = Path(path)
-        if path.is_dir():
-            path = path / FILE_NAME
+        path = policy_file(path)
         tensors, header = read_tensors(path)
         if header.get("format") != FORMAT:
             found = header.get("format")
@@ -184,6 +182,22 @@ def _weights(path: Path, tensors: Mapping[str, Any], header: Mapping[str, Any], 
         if name not in tensors or tensors[name].shape != shape:
             raise BadPolicy(f"{path}: the weights {name} are missing or not of shape {shape}; the file is damaged")
     return Net(*(np.ascontiguousarray(tensors[name], dtype=np.float32) for name in Net._fields))
+
+
+def policy_file(path: str | Path) -> Path:
+    """The policy's file: the path itself, or the file in it where it is a run's folder."""
+    path = Path(path)
+    return path / FILE_NAME if path.is_dir() else path
+
+
+def load_policy(path: str | Path, variant: Variant | None = None) -> ValueBot:
+    """The policy in a file or run folder, of the built-in net (`Policy.load`) or of a user's own (`own_net.py`)."""
+    path = policy_file(path)
+    if "net" in read_tensors(path)[1]:
+        from nardy_rl.agents.own_net import OwnPolicy
+
+        return OwnPolicy.load(path, variant)
+    return Policy.load(path, variant)
 
 
 def pretrained_path(variant: Variant) -> Path | None:

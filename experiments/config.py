@@ -35,6 +35,7 @@ class TrainConfig:
     out: str = _setting("", "the run's folder; empty: runs/VARIANT-sSEED-N")
     init: str = _setting("", "a policy to start from: a file, a run folder, or pretrained; empty: random weights")
     inputs: str = _setting("patterns", "inputs of the net: plain, patterns or rich (nardy_rl/encoding.py)")
+    net: str = _setting("", "your own torch net and inputs, module:Class (docs/training.md); learned by TD alone")
     hidden: int = _setting(128, "units of the first hidden layer")
     hidden2: int = _setting(32, "units of the second hidden layer; 0: none")
     trace: float = _setting(0.5, "lambda of TD(lambda): 0 one step, 1 Monte Carlo")
@@ -78,6 +79,8 @@ class TrainConfig:
                 raise BadRun(f"setting {name}={getattr(self, name)} must be from 0 to 1")
         if self.rollouts >= MOST_ROLLOUTS:
             raise BadRun(f"setting rollouts={self.rollouts} must be less than {MOST_ROLLOUTS}")
+        if self.net and (self.labels or self.rollouts):
+            raise BadRun(f"setting net={self.net!r} learns by TD alone: leave out labels and rollouts")
         for name, known in (("inputs", KINDS), ("clock", CLOCKS)):
             if getattr(self, name) not in known:
                 raise BadRun(f"setting {name}={getattr(self, name)!r} must be {' or '.join(known)}")

@@ -23,6 +23,8 @@ from nardy_rl.experiments.trainer import Trainer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from nardy_rl.experiments.own_trainer import OwnTrainer
+
 __all__ = ["TrainConfig", "config_from", "train"]
 
 BASELINES = ("random", "pips", "heuristic")
@@ -52,7 +54,7 @@ def _interrupts() -> Iterator[list[bool]]:
             signal.signal(number, handler)
 
 
-def _duel(trainer: Trainer, opponent: str, games: int) -> dict[str, Any]:
+def _duel(trainer: Trainer | OwnTrainer, opponent: str, games: int) -> dict[str, Any]:
     """The policy so far against a baseline, in raw paired games: quick, and far apart enough to need no adjustment."""
     from nardy_rl.agents import load_bot
     from nardy_rl.experiments.duel import duel
@@ -66,10 +68,19 @@ def _duel(trainer: Trainer, opponent: str, games: int) -> dict[str, Any]:
     return result
 
 
+def _trainer(config: TrainConfig, folder: Path) -> Trainer | OwnTrainer:
+    """The trainer that the settings ask for."""
+    if not config.net:
+        return Trainer(config, folder)
+    from nardy_rl.experiments.own_trainer import OwnTrainer
+
+    return OwnTrainer(config, folder)
+
+
 class Watch:
     """What is done between two rounds when it is time for it."""
 
-    def __init__(self, trainer: Trainer, curves: Curves) -> None:
+    def __init__(self, trainer: Trainer | OwnTrainer, curves: Curves) -> None:
         self.trainer, self.curves = trainer, curves
         self.saved = self.noted = self.measured = trainer.progress.seconds
         self.generation = trainer.progress.generation
@@ -106,7 +117,7 @@ class Watch:
         self.curves.add(p, **scalars, **{f"speed_{unit}_per_s": trainer.speed})
 
 
-def _loop(trainer: Trainer, curves: Curves, console: Console) -> tuple[bool, str | None]:
+def _loop(trainer: Trainer | OwnTrainer, curves: Curves, console: Console) -> tuple[bool, str | None]:
     """Rounds until the budget is used: (False if the user interrupted, why the run was stopped)."""
     watch, screen, stopped = Watch(trainer, curves), Screen(console, trainer), None
     with _interrupts() as asked, ThreadPoolExecutor(trainer.threads) as pool, screen.bar:
@@ -131,11 +142,11 @@ def train(config: TrainConfig | None, resume: Path | None = None, console: Conso
         console = Console(quiet=True)
     if resume is not None:
         folder = Path(resume)
-        trainer = Trainer(read_config(folder), folder)
+        trainer = _trainer(read_config(folder), folder)
         trainer.resume()
     else:
         assert config is not None
-        trainer = Trainer(config, Path())
+        trainer = _trainer(config, Path())
         trainer.folder = folder = new_folder(config)
     config = trainer.config
     with console.status("compiling the rules and the learner...") if console.is_terminal else nullcontext():

@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "agents": CORE | {"safetensors", "torch"} | OUTSIDE,
     "experiments": CORE | {"click", "rich", "tensorboard", "torch", "safetensors", "matplotlib"} | OUTSIDE,
 }
-ONLY_WHERE_GRADIENTS_ARE = {"torch_net.py"}
+ONLY_WHERE_GRADIENTS_ARE = {"torch_net.py", "own_net.py", "own_trainer.py"}
 
 # Words of the table that are also values of a switch (a kind of block, a family, a score) say nothing of a game.
 SWITCH_WORDS = {str(value) for option in OPTIONS.values() for value in option.values} | {

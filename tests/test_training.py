@@ -1,5 +1,6 @@
 """Training: runs go on after a kill as if nothing had happened, learn, and refuse bad settings with a sentence."""
 
+import dataclasses
 import json
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from nardy_rl.agents.policy import Policy, read_tensors
 from nardy_rl.errors import BadRun
 from nardy_rl.experiments.cli import run as main
 from nardy_rl.experiments.trainer import Trainer
-from nardy_rl.experiments.training import config_from, train
+from nardy_rl.experiments.training import TrainConfig, config_from, train
 
 SMALL = [
     "--threads",
@@ -210,6 +211,8 @@ def test_games_whose_throws_go_on_can_be_trained(game, tmp_path):
         (["--set", "hidden"], "--set hidden must be written KEY=VALUE"),
         (["--set", "inputs=deep"], "setting inputs='deep' must be plain or patterns or rich"),
         (["--set", "clock=sun"], "setting clock='sun' must be wall or cpu"),
+        (["--set", "rollouts=1024"], "setting rollouts=1024 must be less than 1024"),
+        (["--set", "net=mine:Mine", "--set", "rollouts=2"], "setting net='mine:Mine' learns by TD alone"),
         (["--init", "nowhere"], "there is no policy file 'nowhere"),
         (["--config", "nowhere.toml"], "cannot read the settings in 'nowhere.toml'"),
     ],
@@ -254,3 +257,13 @@ def test_settings_come_from_a_file_and_words_win(tmp_path):
     file.write_text('variant = "classic"\nhidden = 40\nseed = 3\n')
     config = config_from(file, ["hidden=50"], seed=4)
     assert (config.variant, config.hidden, config.seed, config.minutes) == ("classic", 50, 4, 5.0)
+
+
+def test_the_command_lists_every_setting_with_its_default_and_meaning(capsys):
+    assert main(["train", "--settings", "--json"]) == 0
+    listed = {s["name"]: s for s in json.loads(capsys.readouterr().out)["settings"]}
+    assert list(listed) == [f.name for f in dataclasses.fields(TrainConfig)]
+    assert listed["hidden"]["default"] == TrainConfig(games=1).hidden
+    assert all(s["help"] for s in listed.values())
+    assert main(["train", "--settings"]) == 0
+    assert "label_trace" in capsys.readouterr().out
