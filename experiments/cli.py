@@ -395,6 +395,7 @@ def evaluate(
     """
     from nardy_rl.agents import load_bot
     from nardy_rl.experiments.duel import duel
+    from nardy_rl.experiments.luck import evaluator_named
     from nardy_rl.experiments.screen import duel_notes, duel_table, getting_ready, messages, progress
     from nardy_rl.experiments.sequential import read_test
 
@@ -404,9 +405,7 @@ def evaluate(
     test = None if sequential is None else read_test(sequential)
     with getting_ready(console):
         a, b = load_bot(game, bot_a), load_bot(game, bot_b)
-    judge: Any = {"auto": None, "none": "none"}[luck] if luck in ("auto", "none") else load_bot(game, luck)
-    if not (judge is None or judge == "none" or hasattr(judge, "roll_values")):
-        raise BadOption(f"--luck {luck} has no values of positions to adjust with: take pretrained, pips or none")
+    judge = evaluator_named(game, luck)
     if a.parallel and b.parallel:  # a user's bot is asked no more than needed
         with getting_ready(console):
             duel(game, a, b, 2, seed, 1, "none")
@@ -432,6 +431,41 @@ def evaluate(
     if at_least is not None:
         _print(f"{'passed' if passed else 'MISSED'}: at least {at_least:+g} points a game")
     return DONE if passed else NO
+
+
+@command("nardy tournament backgammon --bots pretrained,heuristic,pips --games 1000")
+@click.argument("variant")
+@click.option("--bots", required=True, metavar="BOT,BOT,...", help="Who plays.")
+@click.option("--games", type=COUNT, default=1000, show_default=True, help="Games of each duel.")
+@click.option("--seed", type=WHOLE, default=1, show_default=True, help="Of the dice.")
+@click.option("--threads", type=COUNT, help="Threads that play; all cores by default.")
+@click.option(
+    "--luck", default="auto", show_default=True, metavar="BOT|auto|none", help="Whose values adjust for luck."
+)
+@click.option(
+    "--results", type=click.Path(path_type=Path), metavar="FILE", help="Keep the duels here and go on from it."
+)
+def tournament(
+    variant: str, bots: str, games: int, seed: int, threads: int | None, luck: str, results: Path | None,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Every bot against every other, and ratings.
+
+    Paired duels as of evaluate; ratings in points a game and in Elo, with 95 % intervals.
+    """
+    from nardy_rl.experiments.screen import messages, progress, ratings_table
+    from nardy_rl.experiments.tournament import tournament as play_all
+
+    sys.path.append(os.getcwd())  # where a user's own module:Class is
+    names = [name.strip() for name in bots.split(",") if name.strip()]
+    with progress(messages(), "games") as report:
+        data = play_all(variant, names, games, seed, threads, luck, results, lambda what, n, total: report(n, total))
+    if as_json:
+        _emit(data)
+        return DONE
+    _print(ratings_table(data))
+    _print(f"\n{data['variant']}, {games:,} games a duel, seed {seed}; ± is one standard error")
+    return DONE
 
 
 @command("nardy report runs/a runs/b --out report")

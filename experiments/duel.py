@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,13 @@ from nardy_rl.experiments.paired import BATCH, CAP, Duellists, Evaluator, Played
 from nardy_rl.experiments.sequential import SequentialTest
 from nardy_rl.variant import Variant
 from nardy_rl.variants import parse_variant, variant_text
+
+
+class Pairs(NamedTuple):
+    """The pairs of a duel, f64[P] each: points a game of a, adjusted, and games won by a, a draw half a game."""
+
+    points: Floats
+    wins: Floats
 
 
 @dataclass(frozen=True)
@@ -54,10 +61,12 @@ class DuelResult:
     sequential: dict[str, Any] | None = None
     match: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    pairs: Pairs | None = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data for JSON."""
-        return asdict(self) | {"notes": list(self.notes)}
+        """As plain data for JSON, without the single pairs."""
+        data = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "pairs"}
+        return data | {"notes": list(self.notes)}
 
 
 def checked_duellists(variant: str | Variant, a: Bot, b: Bot, seed: int, cap: int = CAP, **numbers: int) -> Duellists:
@@ -137,7 +146,7 @@ def duel(
     if unfinished:
         notes.append(f"{unfinished} of {len(points)} games were unfinished after {cap} plays and count 0")
     raw = points.reshape(-1, 2).mean(axis=1)
-    multiple = None
+    multiple, values = None, raw
     ppg, se = ppg_raw, se_raw = mean_and_error(raw)
     if sequential is not None and sequential.verdict:
         ppg, se = sequential.mean, sequential.se
@@ -163,6 +172,7 @@ def duel(
         sequential=None if sequential is None else sequential.as_dict(),
         match=play_matches(who.variant, match, points) if match else None,
         notes=tuple(notes),
+        pairs=Pairs(values, ((np.sign(points) + 1) / 2).reshape(-1, 2).sum(axis=1)),
     )
 
 

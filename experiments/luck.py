@@ -17,9 +17,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.agents.bot import Bot, ValueBot
+from nardy_rl.agents.bot import Bot, ValueBot, load_bot
 from nardy_rl.agents.policy import Policy, pretrained_for
 from nardy_rl.agents.sieve import Sifted
+from nardy_rl.errors import BadOption
 from nardy_rl.experiments.paired import Duellists, Evaluator, Played, play_pairs
 from nardy_rl.variant import Variant
 
@@ -65,6 +66,19 @@ def share_explained(points: Floats, luck: Floats) -> float:
 def quick_evaluator(bot: ValueBot, games: int) -> Evaluator:
     """A bot's values as an evaluator of luck for so many games: through a sieve where that saves time."""
     return Sifted(bot) if games >= SIFTED_FROM else bot
+
+
+def evaluator_named(variant: Variant, luck: str) -> Evaluator | str | None:
+    """What a duel takes as its evaluator for the word auto, the word none, or a bot's name.
+
+    Raises BadOption for a bot that does not value positions.
+    """
+    if luck in ("auto", "none"):
+        return None if luck == "auto" else "none"
+    bot = load_bot(variant, luck)
+    if not isinstance(bot, ValueBot):
+        raise BadOption(f"--luck {luck} has no values of positions to adjust with: take pretrained, pips or none")
+    return bot
 
 
 def _candidates(variant: Variant, a: Bot, b: Bot) -> list[ValueBot]:

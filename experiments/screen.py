@@ -107,6 +107,20 @@ def duel_notes(r: Mapping[str, Any]) -> list[str]:
     return [*lines, *r["notes"]]
 
 
+def ratings_table(data: Mapping[str, Any]) -> Table:
+    """Ratings of a tournament (keys of `nardy tournament --json`), and what each scored against each."""
+    scored = {(d["a"], d["b"]): (d["ppg"], d["se"]) for d in data["duels"]}
+    scored |= {(b, a): (-ppg, se) for (a, b), (ppg, se) in list(scored.items())}
+    bots = [r["bot"] for r in data["ratings"]]
+    rows = [
+        [r["bot"], f"{r['points']:+.3f}", f"{r['points_low']:+.3f} to {r['points_high']:+.3f}", f"{r['elo']:+.0f}"]
+        + [f"{r['elo_low']:+.0f} to {r['elo_high']:+.0f}"]
+        + [points(*scored[r["bot"], other]) if other != r["bot"] else "" for other in bots]
+        for r in data["ratings"]
+    ]
+    return table(["bot", ">points", ">95 %", ">Elo", ">95 %", *(f">v {bot}" for bot in bots)], rows)
+
+
 def bench_table(lines: Sequence[Mapping[str, Any]]) -> Table:
     """Measurements (keys of `nardy bench --json`) as one table: median round, slowest and fastest."""
 
