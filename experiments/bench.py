@@ -31,6 +31,7 @@ from nardy_rl.batch import plays
 from nardy_rl.board import OUTCOME, OWED, unpack
 from nardy_rl.dice import below, roll, stream
 from nardy_rl.errors import BadBot, BadOption
+from nardy_rl.experiments.paired import CAP
 from nardy_rl.experiments.runs import cpu_name
 from nardy_rl.jit import kernel
 from nardy_rl.lockstep import own_scratch
@@ -62,15 +63,16 @@ def count_plays(rules, rows, scr, counts):
 
 
 @kernel
-def random_games(rules, start, seed, first_game, games, scr):
-    """Play whole games, each play drawn from the distinct ones; returns the number of plays made."""
+def random_games(rules, start, seed, first_game, games, cap, scr):
+    """Play games to their end or to `cap` plays, each drawn from the distinct ones; returns the plays made."""
     rng = np.zeros(1, np.uint64)
     row = np.zeros(16, np.uint32)
     made = 0
     for game in range(first_game, first_game + games):
         stream(seed, game, rng)
         begin(rules, start, rng, row)
-        while not is_over(row):
+        last = made + cap
+        while not is_over(row) and made < last:
             if not owes(row):
                 die1, die2 = roll(rng)
                 throw(rules, row, die1, die2)
@@ -306,7 +308,7 @@ def _bench_game(variant: Variant, peers: bool, seconds: float, say: Callable[[st
     n = len(inputs.states)
     counts = np.zeros(n, np.int64)
     count_plays(rules, inputs.states, scr, counts)
-    random_games(rules, start, np.uint64(1), 0, 1, scr)
+    random_games(rules, start, np.uint64(1), 0, 1, CAP, scr)
     compile_s = round(time.perf_counter() - begun, 2)
 
     gnubg = peers and _gnubg_plays(variant) and has_package("gnubg_nn")
@@ -340,7 +342,7 @@ def _bench_game(variant: Variant, peers: bool, seconds: float, say: Callable[[st
     played = [0]
 
     def some_games() -> int:
-        random_games(rules, start, np.uint64(1), played[0], GAMES_AT_ONCE, scr)
+        random_games(rules, start, np.uint64(1), played[0], GAMES_AT_ONCE, CAP, scr)
         played[0] += GAMES_AT_ONCE
         return GAMES_AT_ONCE
 
