@@ -347,10 +347,12 @@ def train(variant: str | None, sets: tuple[str, ...], settings: bool, as_json: b
             raise BadRun(f"--resume {resume} goes on with that run as it was configured: give nothing else with it")
         config = None
     else:
-        if variant is None:
+        if variant is not None:
+            _variant(variant)
+            chosen["variant"] = variant
+        elif config_file is None:
             raise click.UsageError("train needs a VARIANT, as in  nardy train backgammon --minutes 5")
-        _variant(variant)
-        config = training.config_from(config_file, sets, variant=variant, **chosen)
+        config = training.config_from(config_file, sets, **chosen)
     report = training.train(config, resume=resume, console=messages() if as_json else result())
     if report["stopped"]:
         messages().print(f"stopped: {report['stopped']}; see the settings in {report['run']}/config.json")

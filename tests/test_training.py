@@ -267,3 +267,15 @@ def test_the_command_lists_every_setting_with_its_default_and_meaning(capsys):
     assert all(s["help"] for s in listed.values())
     assert main(["train", "--settings"]) == 0
     assert "label_trace" in capsys.readouterr().out
+
+
+def test_a_settings_file_can_name_the_game(tmp_path, capsys):
+    file = tmp_path / "run.toml"
+    file.write_text('variant = "hyper"\ngames = 32\ngeneration = 0\nfinal_games = 0\nthreads = 1\nhidden = 8\n')
+    assert main(["train", "--config", str(file), "--out", str(tmp_path / "run"), "--json"]) == 0
+    assert Policy.load(tmp_path / "run").variant.id == "hyper"
+    assert main(["train", "nackgammon", "--config", str(file), "--out", str(tmp_path / "other"), "--json"]) == 0
+    assert Policy.load(tmp_path / "other").variant.id == "nackgammon"
+    capsys.readouterr()
+    assert main(["train"]) == 2
+    assert "train needs a VARIANT" in capsys.readouterr().err
