@@ -496,7 +496,7 @@ def report(runs: tuple[Path, ...], out: Path, form: str, as_json: bool) -> int:
 
 @command("nardy bench engine --variant backgammon --seconds 2")
 @click.argument("what", metavar="engine|train|env|search")
-@click.option("--variant", "names", multiple=True, metavar="VARIANT", help="A game to measure; may be repeated.")
+@click.option("--variant", "names", multiple=True, metavar="VARIANT", help="A game, or all; may be repeated.")
 @click.option("--peers", is_flag=True, help="Measure the installed rivals in the same run.")
 @click.option("--seconds", type=TIME, default=2.0, show_default=True, help="CPU seconds of a round.")
 def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_json: bool) -> int:
@@ -505,6 +505,7 @@ def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_jso
     Results are asserted equal first, then timed in alternating rounds.
     """
     from nardy_rl.experiments.screen import bench_table, messages
+    from nardy_rl.variants import VARIANTS
 
     if what not in BENCHES:
         raise BadOption(f"there is no benchmark {what!r}{did_you_mean(what, BENCHES)}; there are {', '.join(BENCHES)}")
@@ -512,7 +513,7 @@ def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_jso
     if module is None:
         raise BadOption(f"this release has no benchmark {what!r} yet; it has engine, train and env")
     measure = getattr(importlib.import_module(f"nardy_rl.experiments.{module}"), f"bench_{what}")
-    chosen = [_variant(name) for name in names] or None
+    chosen = list(VARIANTS.values()) if "all" in names else [_variant(name) for name in names] or None
     console = messages()
     with console.status("measuring; the kernels are compiled first...") as status:
         lines = measure(chosen, peers=peers, seconds=seconds, say=status.update)

@@ -218,6 +218,16 @@ def test_evaluate_takes_a_bot_from_a_module_in_the_present_folder(
     assert told["a"] == "my_own_bot:First" and told["games"] == 4
 
 
+def test_a_benchmark_takes_named_games_or_all(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = []
+    monkeypatch.setattr("nardy_rl.experiments.bench.bench_engine", lambda games, **_: asked.append(games) or [])
+    for words in ([], ["--variant", "hyper"], ["--variant", "all"]):
+        assert run(["bench", "engine", "--json", *words]) == 0
+    assert asked == [None, [VARIANTS["hyper"]], list(VARIANTS.values())]
+
+
 def test_doctor_finds_this_installation_whole_but_for_what_is_optional(capsys: pytest.CaptureFixture[str]) -> None:
     told = answer(capsys, "doctor")
     assert told["ok"] is True
