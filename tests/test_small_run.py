@@ -16,7 +16,7 @@ def test_the_small_run_gives_the_table_of_the_page(tmp_path):
     assert tomllib.loads(small_run.RUN_FILE.read_text())["threads"] == 1
     present = small_run.table(small_run.results(tmp_path / "run"))
     assert small_run.agree(present, small_run.printed()), f"python tools/small_run.py writes the table anew:{present}"
-    assert set(small_run.values(present)) == {"random", "pips", "heuristic"}
+    assert set(small_run.values(present)) == set(small_run.OPPONENTS)
 
 
 @pytest.mark.parametrize("change", [("+0.1", "+0.2"), ("random", "pips")])
