@@ -470,6 +470,49 @@ def tournament(
     return DONE
 
 
+@command("nardy errors backgammon --bot pretrained")
+@click.argument("variant")
+@click.option("--bot", required=True, metavar="BOT", help="Whose choices are scored; with --build, who rolls out.")
+@click.option("--file", type=click.Path(path_type=Path), metavar="FILE", help="A benchmark other than the shipped one.")
+@click.option("--build", "build_file", type=click.Path(path_type=Path), metavar="FILE", help="Build one instead.")
+@click.option("--positions", type=COUNT, default=2000, show_default=True, help="With --build: how many.")
+@click.option("--trials", type=COUNT, default=72, show_default=True, help="With --build: of each rollout.")
+@click.option("--throws", type=WHOLE, default=0, show_default=True, help="With --build: of a trial; 0: to the end.")
+@click.option("--seed", type=WHOLE, default=1, show_default=True, help="Of positions and dice, or of a bot's lots.")
+@click.option("--threads", type=COUNT, help="With --build: threads that play.")
+def errors(
+    variant: str, bot: str, file: Path | None, build_file: Path | None, positions: int, trials: int, throws: int,
+    seed: int, threads: int | None, as_json: bool,
+) -> int:  # fmt: skip
+    """What a bot's choices lose.
+
+    Looks its choices up in positions of which every play was rolled out, in seconds. A build that was stopped goes on.
+    """
+    from nardy_rl.agents import load_bot
+    from nardy_rl.experiments.error_bench import BuildSettings, build, score
+    from nardy_rl.experiments.errors_file import benchmark_for
+    from nardy_rl.experiments.screen import errors_table, getting_ready, messages, progress
+
+    game = _variant(variant)
+    sys.path.append(os.getcwd())  # where a user's own module:Class is
+    with getting_ready(messages()):
+        player = load_bot(game, bot)
+    if build_file is not None:
+        with progress(messages(), "positions") as report:
+            benchmark = build(
+                player, build_file, BuildSettings(positions, trials, throws, seed), threads, progress=report
+            )
+    else:
+        benchmark = benchmark_for(game, file)
+    data = score(player, benchmark, seed)
+    if as_json:
+        _emit(data)
+    else:
+        _print(errors_table([data]))
+        _print(f"\n{data['variant']}, rolled out by {data['player']}; ± is one standard error, over positions")
+    return DONE
+
+
 @command("nardy report runs/a runs/b --out report")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
 @click.option(

@@ -107,6 +107,17 @@ def duel_notes(r: Mapping[str, Any]) -> list[str]:
     return [*lines, *r["notes"]]
 
 
+def errors_table(results: Sequence[Mapping[str, Any]]) -> Table:
+    """What bots' choices lose (keys of `nardy errors --json`), a row each."""
+    columns = ["bot", ">loses a decision", ">best play", ">blunders", ">positions", ">seconds"]
+    rows = []
+    for r in results:
+        lost = f"{r['loss']:.4f}" + ("" if r["se"] is None else f" ± {r['se']:.4f}")
+        shares = [f"{r['best']:.1%}", f"{r['blunders']:.1%}"]
+        rows.append([r["bot"], lost, *shares, f"{r['positions']:,}", f"{r['seconds']:.2f}"])
+    return table(columns, rows)
+
+
 def ratings_table(data: Mapping[str, Any]) -> Table:
     """Ratings of a tournament (keys of `nardy tournament --json`), and what each scored against each."""
     scored = {(d["a"], d["b"]): (d["ppg"], d["se"]) for d in data["duels"]}
