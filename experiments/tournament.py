@@ -113,17 +113,23 @@ def point_ratings(difference: Floats) -> Floats:
     return difference.mean(axis=1)
 
 
-def elo_ratings(wins: Floats, steps: int = 2000) -> Floats:
-    """Bradley and Terry's ratings f64[N], mean 0, of the games that each has won of each, f64[N, N] (Hunter's MM)."""
+def elo_ratings(wins: Floats, steps: int = 100) -> Floats:
+    """Bradley and Terry's ratings f64[N], mean 0, of the games that each has won of each, f64[N, N] (Newton's method).
+
+    Half a game is added on both sides of every meeting.
+    """
     won = wins + 0.5 * (1 - np.eye(len(wins)))
-    met, strength = won + won.T, np.ones(len(wins))
+    met, strength = won + won.T, np.zeros(len(wins))  # the logarithm of the odds
     for _ in range(steps):
-        new = won.sum(axis=1) / (met / (strength[:, None] + strength[None, :])).sum(axis=1)
-        new /= np.exp(np.log(new).mean())
-        if np.abs(np.log(new / strength)).max() < 1e-10:
+        chance = 1 / (1 + np.exp(strength[None, :] - strength[:, None]))
+        slope = met * chance * chance.T
+        # the sums of strengths are free: the ones keep the mean where it is, at 0
+        curvature = np.diag(slope.sum(axis=1)) - slope + 1
+        step = np.linalg.solve(curvature, won.sum(axis=1) - (met * chance).sum(axis=1))
+        strength = strength + np.clip(step, -1, 1)
+        if np.abs(step).max() < 1e-10:
             break
-        strength = new
-    return 400 * np.log10(strength)
+    return 400 / np.log(10) * (strength - strength.mean())
 
 
 def ratings(bots: Sequence[str], duels: Sequence[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
