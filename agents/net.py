@@ -8,6 +8,7 @@ of a state, in points, is linear in them (`Outputs.points`, `Outputs.constant`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -62,14 +63,36 @@ def output_names(variant: Variant) -> list[str]:
 
 
 class Net(NamedTuple):
-    """Weights of a net, float32. Without a second hidden layer w2 has no rows and w3 reads the first."""
+    """Weights of a net, float32. A hidden layer that there is not has no rows; w4 reads the last that there is."""
 
     w1: np.ndarray  # [rows, H1]
     b1: np.ndarray  # [H1]
     w2: np.ndarray  # [H2, H1]
     b2: np.ndarray  # [H2]
-    w3: np.ndarray  # [K, H2 or H1]
-    b3: np.ndarray  # [K]
+    w3: np.ndarray  # [H3, H2]
+    b3: np.ndarray  # [H3]
+    w4: np.ndarray  # [K, H3, H2 or H1]
+    b4: np.ndarray  # [K]
+
+
+def hidden_of(net: Net) -> tuple[int, ...]:
+    """Sizes of the hidden layers: of two, of which the second may be 0, or of three."""
+    h3 = len(net.b3)
+    return (len(net.b1), len(net.b2), h3) if h3 else (len(net.b1), len(net.b2))
+
+
+def named(net: Net) -> dict[str, np.ndarray]:
+    """The weights by their names in files: w1, b1, ..., counted on from the hidden layers to the outputs."""
+    layers = [net[i : i + 2] for i in range(0, len(net), 2) if i != 4 or len(net.b3)]
+    return {f"{kind}{i}": w for i, layer in enumerate(layers, 1) for kind, w in zip("wb", layer, strict=True)}
+
+
+def from_named(weights: Mapping[str, np.ndarray]) -> Net:
+    """The net of what `named` gave. Raises KeyError if weights are missing."""
+    layers = [weights[f"{kind}{i}"] for i in range(1, 5 if "w4" in weights else 4) for kind in "wb"]
+    if len(layers) == 6:
+        layers[4:4] = [np.zeros((0, len(layers[3])), np.float32), np.zeros(0, np.float32)]
+    return Net(*layers)
 
 
 class Work(NamedTuple):
@@ -79,13 +102,17 @@ class Work(NamedTuple):
     value: np.ndarray  # float32[MAX_ACTIVE]
     h1: np.ndarray  # float32[H1]
     h2: np.ndarray  # float32[H2]
+    h3: np.ndarray  # float32[H3]
     out: np.ndarray  # float32[K]
 
 
-def new_net(encoding: Encoding, outputs: Outputs, hidden: tuple[int, int], seed: int) -> Net:
-    """A net with random weights: He's scale for the rows that are active at a time, small outputs."""
+def new_net(encoding: Encoding, outputs: Outputs, hidden: tuple[int, ...], seed: int) -> Net:
+    """A net with random weights: He's scale for the rows that are active at a time, small outputs.
+
+    hidden: sizes of up to three hidden layers; 0 for none.
+    """
     rng = np.random.default_rng(seed)
-    h1, h2 = hidden
+    h1, h2, h3 = (*hidden, 0, 0)[:3]
     size = len(outputs.points)
 
     def normal(*shape: int, scale: float) -> np.ndarray:
@@ -96,8 +123,10 @@ def new_net(encoding: Encoding, outputs: Outputs, hidden: tuple[int, int], seed:
         b1=np.zeros(h1, np.float32),
         w2=normal(h2, h1, scale=float(np.sqrt(2 / h1))),
         b2=np.zeros(h2, np.float32),
-        w3=normal(size, h2 or h1, scale=float(0.3 * np.sqrt(1 / (h2 or h1)))),
-        b3=np.zeros(size, np.float32),
+        w3=normal(h3, h2, scale=float(np.sqrt(2 / max(h2, 1)))),
+        b3=np.zeros(h3, np.float32),
+        w4=normal(size, h3 or h2 or h1, scale=float(0.3 * np.sqrt(1 / (h3 or h2 or h1)))),
+        b4=np.zeros(size, np.float32),
     )
 
 
@@ -109,6 +138,7 @@ def work_of(net: Net) -> Work:
         np.zeros(net.w1.shape[1], np.float32),
         np.zeros(net.w2.shape[0], np.float32),
         np.zeros(net.w3.shape[0], np.float32),
+        np.zeros(net.w4.shape[0], np.float32),
     )
 
 
@@ -152,9 +182,14 @@ def forward(net, work, n):
     if work.h2.shape[0]:
         _dense(work.h1, net.w2, net.b2, work.h2)
         _relu(work.h2)
-        _dense(work.h2, net.w3, net.b3, work.out)
+        if work.h3.shape[0]:
+            _dense(work.h2, net.w3, net.b3, work.h3)
+            _relu(work.h3)
+            _dense(work.h3, net.w4, net.b4, work.out)
+        else:
+            _dense(work.h2, net.w4, net.b4, work.out)
     else:
-        _dense(work.h1, net.w3, net.b3, work.out)
+        _dense(work.h1, net.w4, net.b4, work.out)
     for j in range(work.out.shape[0]):
         work.out[j] = sigmoid(work.out[j])
 

@@ -11,6 +11,7 @@ import json
 import os
 import threading
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import States, ValueBot
-from nardy_rl.agents.net import Net, Outputs, evaluate_batch, output_names, outputs_of
+from nardy_rl.agents.net import Net, Outputs, evaluate_batch, from_named, hidden_of, named, output_names, outputs_of
 from nardy_rl.agents.quick import (
     Quick,
     QuickWork,
@@ -102,15 +103,12 @@ class Policy(ValueBot):
 
     def save(self, path: Path, *, half: bool = False, extra: Mapping[str, Any] | None = None) -> None:
         """Write the policy file, atomically. half: weights as float16, a quarter of a per cent of a point off."""
-        tensors = {name: np.ascontiguousarray(w.astype(np.float16) if half else w) for name, w in self._named()}
-        kept = Net(*(tensors[name].astype(np.float32) for name in Net._fields))
+        tensors = {n: np.ascontiguousarray(w.astype(np.float16) if half else w) for n, w in named(self.net).items()}
+        kept = from_named({name: w.astype(np.float32) for name, w in tensors.items()})
         policy = Policy(self.variant, kept, self.kind, self.header, self.name)
         header = self.header | dict(extra or {}) | policy._description()
         self.header = header
         write_tensors(path, tensors, header)
-
-    def _named(self) -> list[tuple[str, NDArray[np.float32]]]:
-        return list(zip(Net._fields, self.net, strict=True))
 
     def _description(self) -> dict[str, Any]:
         """What a reader must know, and a test vector, of the weights as they will be read."""
@@ -124,7 +122,7 @@ class Policy(ValueBot):
                 "digest": layout_digest(self.variant, self.kind),
             },
             "outputs": output_names(self.variant),
-            "hidden": [len(self.net.b1), len(self.net.b2)],
+            "hidden": list(hidden_of(self.net)),
             "test": {
                 "states": states.tolist(),
                 "outputs": self.outputs(states).astype(float).round(6).tolist(),
@@ -175,13 +173,15 @@ def _checked(
 def _weights(path: Path, tensors: Mapping[str, Any], header: Mapping[str, Any], variant: Variant) -> Net:
     """The net of a file, with every shape checked."""
     rows = encoding_of(variant, header["inputs"]["kind"]).size
-    h1, h2 = (int(size) for size in header["hidden"])
-    top, size = h2 or h1, len(header["outputs"])
-    shapes = {"w1": (rows, h1), "b1": (h1,), "w2": (h2, h1), "b2": (h2,), "w3": (size, top), "b3": (size,)}
+    h1, h2, *h3 = (int(size) for size in header["hidden"])
+    sizes = [h1, h2, *h3, len(header["outputs"])]
+    shapes: dict[str, tuple[int, ...]] = {"w1": (rows, h1), "b1": (h1,)}
+    for i, (below, size) in enumerate(pairwise(sizes), 2):
+        shapes |= {f"w{i}": (size, below or h1), f"b{i}": (size,)}
     for name, shape in shapes.items():
         if name not in tensors or tensors[name].shape != shape:
             raise BadPolicy(f"{path}: the weights {name} are missing or not of shape {shape}; the file is damaged")
-    return Net(*(np.ascontiguousarray(tensors[name], dtype=np.float32) for name in Net._fields))
+    return from_named({name: np.ascontiguousarray(tensors[name], dtype=np.float32) for name in shapes})
 
 
 def policy_file(path: str | Path) -> Path:

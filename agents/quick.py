@@ -38,8 +38,10 @@ class Quick(NamedTuple):
     b1: np.ndarray  # int16[H1]
     w2: np.ndarray  # float32[H1 + 1, T]: of the layer above, by hidden unit, the unit's scale undone; T = H2 or K
     b2: np.ndarray  # float32[T]
-    w3: np.ndarray  # float32[K, H2]; no columns without a second hidden layer
-    b3: np.ndarray  # float32[K]
+    w3: np.ndarray  # float32[H3, H2]
+    b3: np.ndarray  # float32[H3]
+    w4: np.ndarray  # float32[K, H3 or H2]; no columns without a second hidden layer
+    b4: np.ndarray  # float32[K]
     logistic: np.ndarray  # float32[STEPS + 2]: the logistic function from -REACH on
     bound: np.ndarray  # float32[H1]: room for the bounds of the units
 
@@ -53,6 +55,7 @@ class QuickWork(NamedTuple):
     h1: np.ndarray  # int16[H1 + 1], the last one 0
     active: np.ndarray  # int32[H1 + 4]: hidden units above zero
     top: np.ndarray  # float32[T]
+    third: np.ndarray  # float32[H3]
     out: np.ndarray  # float32[K]
     values: np.ndarray  # float32[MAX_PLAYS]: of the plays at hand
     best: np.ndarray  # float32[K]: outputs of the best of them
@@ -62,7 +65,8 @@ class QuickWork(NamedTuple):
 def new_quick(net: Net) -> Quick:
     """A net's weights for the fast evaluation, without values: see `quantise`."""
     rows, h1 = net.w1.shape
-    size, top = len(net.b3), len(net.b2) or len(net.b3)
+    size, h2, h3 = len(net.b4), len(net.b2), len(net.b3)
+    top = h2 or size
     x = np.arange(STEPS + 2) * (2 * float(REACH) / STEPS) - float(REACH)
     return Quick(
         net=net,
@@ -70,8 +74,10 @@ def new_quick(net: Net) -> Quick:
         b1=np.zeros(h1, np.int16),
         w2=np.zeros((h1 + 1, top), np.float32),
         b2=np.zeros(top, np.float32),
-        w3=np.zeros((size, len(net.b2)), np.float32),
-        b3=np.zeros(size, np.float32),
+        w3=np.zeros((h3, h2), np.float32),
+        b3=np.zeros(h3, np.float32),
+        w4=np.zeros((size, h3 or h2), np.float32),
+        b4=np.zeros(size, np.float32),
         logistic=(1 / (1 + np.exp(-x))).astype(np.float32),
         bound=np.zeros(h1, np.float32),
     )
@@ -79,7 +85,7 @@ def new_quick(net: Net) -> Quick:
 
 def quick_work_of(net: Net) -> QuickWork:
     """Fresh buffers for a net."""
-    h1, size = net.w1.shape[1], len(net.b3)
+    h1, size = net.w1.shape[1], len(net.b4)
     return QuickWork(
         seen=np.zeros((2 * SLOTS, 6), np.uint32),
         sums=np.zeros((2 * SLOTS, h1), np.int16),
@@ -87,6 +93,7 @@ def quick_work_of(net: Net) -> QuickWork:
         h1=np.zeros(h1 + 1, np.int16),
         active=np.zeros(h1 + 4, np.int32),
         top=np.zeros(len(net.b2) or size, np.float32),
+        third=np.zeros(len(net.b3), np.float32),
         out=np.zeros(size, np.float32),
         values=np.zeros(MAX_PLAYS, np.float32),
         best=np.zeros(size, np.float32),
@@ -118,6 +125,15 @@ def unit_bounds(encoding, net, bound, largest):
         bound[j] += largest[j]
 
 
+@inlined
+def _copy_layer(w, b, into_w, into_b):
+    """Copy a layer's weights; of `into_w` there may be no columns."""
+    for k in range(into_b.shape[0]):
+        into_b[k] = b[k]
+        for j in range(into_w.shape[1]):
+            into_w[k, j] = w[k, j]
+
+
 @kernel
 def quantise(encoding, quick, work):
     """Fill `quick` with the weights of `quick.net`, and forget the sums in `work` that were made with others."""
@@ -130,15 +146,13 @@ def quantise(encoding, quick, work):
     for r in range(net.w1.shape[0]):
         for j in range(scale.shape[0]):
             quick.w1[r, j] = np.int16(np.rint(net.w1[r, j] * scale[j]))
-    above, bias = (net.w2, net.b2) if net.w2.shape[0] else (net.w3, net.b3)
+    above, bias = (net.w2, net.b2) if net.w2.shape[0] else (net.w4, net.b4)
     for k in range(above.shape[0]):
         quick.b2[k] = bias[k]
         for j in range(scale.shape[0]):
             quick.w2[j, k] = above[k, j] / scale[j]
-    for k in range(net.w3.shape[0]):
-        quick.b3[k] = net.b3[k]
-        for j in range(quick.w3.shape[1]):
-            quick.w3[k, j] = net.w3[k, j]
+    _copy_layer(net.w3, net.b3, quick.w3, quick.b3)
+    _copy_layer(net.w4, net.b4, quick.w4, quick.b4)
     forget(work)
 
 
@@ -253,16 +267,29 @@ def _first_layer(rules, encoding, quick, work, row):
 
 
 @inlined
+def _third_layer(quick, work):
+    """The sums of the third hidden layer, from those of the second in `work.top`, into `work.third`."""
+    top, third = work.top, work.third
+    for k in range(third.shape[0]):
+        total = np.float32(0)
+        for i in range(top.shape[0]):
+            total += quick.w3[k, i] * max(top[i], np.float32(0))
+        third[k] = total + quick.b3[k]
+
+
+@inlined
 def _outputs_of_top(quick, outputs, work):
     """The outputs from the sums in `work.top`, into `work.out`; returns their value in points."""
-    top, out, value = work.top, work.out, np.float32(outputs.constant)
-    deep = quick.w3.shape[1] > 0
+    out, value = work.out, np.float32(outputs.constant)
+    top = work.third if work.third.shape[0] else work.top
+    deep = quick.w4.shape[1] > 0
+    _third_layer(quick, work)
     for k in range(out.shape[0]):
         total = np.float32(0)
         if deep:
             for i in range(top.shape[0]):
-                total += quick.w3[k, i] * max(top[i], np.float32(0))
-            total += quick.b3[k]
+                total += quick.w4[k, i] * max(top[i], np.float32(0))
+            total += quick.b4[k]
         else:
             total = top[k]
         x = _logistic(quick, total)

@@ -53,6 +53,7 @@ class Learner(NamedTuple):
     order: np.ndarray  # int32[samples]
     d1: np.ndarray  # float32[H1]
     d2: np.ndarray  # float32[H2]
+    d3: np.ndarray  # float32[H3]
     steps: np.ndarray  # int64[1]: minibatches learned
     loss: np.ndarray  # float64[2]: sum of squared errors of the value, number of samples
 
@@ -75,7 +76,7 @@ def zeros_like(net: Net) -> Net:
 def new_learner(net: Net, samples: int) -> Learner:
     """Buffers for blocks of up to `samples` positions."""
     rows, h1 = net.w1.shape
-    h2, size = net.w2.shape[0], net.w3.shape[0]
+    size = net.w4.shape[0]
     return Learner(
         gradient=zeros_like(net),
         touched=np.zeros(rows, np.int32),
@@ -88,7 +89,8 @@ def new_learner(net: Net, samples: int) -> Learner:
         turned=np.zeros(samples, np.uint8),
         order=np.zeros(samples, np.int32),
         d1=np.zeros(h1, np.float32),
-        d2=np.zeros(h2, np.float32),
+        d2=np.zeros(net.w2.shape[0], np.float32),
+        d3=np.zeros(net.w3.shape[0], np.float32),
         steps=np.zeros(1, np.int64),
         loss=np.zeros(2, np.float64),
     )
@@ -97,33 +99,42 @@ def new_learner(net: Net, samples: int) -> Learner:
 # ---------------------------------------------------------------------------------------------- one minibatch
 
 
+@inlined
+def _back(delta, k, x, w, g, d):
+    """From the gradient of unit k's sum to that of its weights, into g, and of its inputs x, into d."""
+    for j in range(d.shape[0]):
+        g[k, j] += delta * x[j]
+        d[j] += delta * w[k, j]
+
+
 @inner
 def add_gradient(net, work, learner, n, target):
     """Add the gradient of the cross-entropy to `target` for the n rows in `work`, whose forward pass is done."""
     g = learner.gradient
-    d1, d2 = learner.d1, learner.d2
+    d1, d2, d3 = learner.d1, learner.d2, learner.d3
     for j in range(d1.shape[0]):
         d1[j] = np.float32(0)
     for j in range(d2.shape[0]):
         d2[j] = np.float32(0)
+    for j in range(d3.shape[0]):
+        d3[j] = np.float32(0)
     for k in range(target.shape[0]):
         error = work.out[k] - target[k]
-        g.b3[k] += error
-        if d2.shape[0]:
-            for j in range(d2.shape[0]):
-                g.w3[k, j] += error * work.h2[j]
-                d2[j] += error * net.w3[k, j]
+        g.b4[k] += error
+        if d3.shape[0]:
+            _back(error, k, work.h3, net.w4, g.w4, d3)
+        elif d2.shape[0]:
+            _back(error, k, work.h2, net.w4, g.w4, d2)
         else:
-            for j in range(d1.shape[0]):
-                g.w3[k, j] += error * work.h1[j]
-                d1[j] += error * net.w3[k, j]
+            _back(error, k, work.h1, net.w4, g.w4, d1)
+    for k in range(d3.shape[0]):
+        if work.h3[k] > np.float32(0):
+            g.b3[k] += d3[k]
+            _back(d3[k], k, work.h2, net.w3, g.w3, d2)
     for k in range(d2.shape[0]):
         if work.h2[k] > np.float32(0):
-            delta = d2[k]
-            g.b2[k] += delta
-            for j in range(d1.shape[0]):
-                g.w2[k, j] += delta * work.h1[j]
-                d1[j] += delta * net.w2[k, j]
+            g.b2[k] += d2[k]
+            _back(d2[k], k, work.h1, net.w2, g.w2, d1)
     for j in range(d1.shape[0]):
         d1[j] = d1[j] if work.h1[j] > np.float32(0) else np.float32(0)
     for i in range(d1.shape[0]):
@@ -159,10 +170,13 @@ def apply_gradient(net, adam, learner, size, touched, step_size):
     _adam(net.b1, g.b1, m.b1, v.b1, rate, scale)
     _adam(net.b2, g.b2, m.b2, v.b2, rate, scale)
     _adam(net.b3, g.b3, m.b3, v.b3, rate, scale)
+    _adam(net.b4, g.b4, m.b4, v.b4, rate, scale)
     for i in range(net.w2.shape[0]):
         _adam(net.w2[i], g.w2[i], m.w2[i], v.w2[i], rate, scale)
     for i in range(net.w3.shape[0]):
         _adam(net.w3[i], g.w3[i], m.w3[i], v.w3[i], rate, scale)
+    for i in range(net.w4.shape[0]):
+        _adam(net.w4[i], g.w4[i], m.w4[i], v.w4[i], rate, scale)
     for i in range(touched):
         row = learner.touched[i]
         _adam(net.w1[row], g.w1[row], m.w1[row], v.w1[row], rate, scale)

@@ -38,6 +38,7 @@ class TrainConfig:
     net: str = _setting("", "your own torch net and inputs, module:Class (docs/training.md); learned by TD alone")
     hidden: int = _setting(128, "units of the first hidden layer")
     hidden2: int = _setting(32, "units of the second hidden layer; 0: none")
+    hidden3: int = _setting(0, "units of the third hidden layer; 0: none")
     trace: float = _setting(0.5, "lambda of TD(lambda): 0 one step, 1 Monte Carlo")
     step_size: float = _setting(0.003, "step size of Adam at the start of TD")
     final_step_size: float = _setting(0.00002, "step size at the end of TD; between them half a cosine")
@@ -77,6 +78,8 @@ class TrainConfig:
         for name in ("trace", "explore", "td_share", "label_trace", "label_explore"):
             if getattr(self, name) > 1:
                 raise BadRun(f"setting {name}={getattr(self, name)} must be from 0 to 1")
+        if self.hidden3 and not self.hidden2:
+            raise BadRun(f"setting hidden3={self.hidden3} needs a second hidden layer: set hidden2, too")
         if self.rollouts >= MOST_ROLLOUTS:
             raise BadRun(f"setting rollouts={self.rollouts} must be less than {MOST_ROLLOUTS}")
         if self.net and (self.labels or self.rollouts):
@@ -89,11 +92,12 @@ class TrainConfig:
 
 
 _LEAST: dict[str, float] = {
-    "minutes": 0, "games": 0, "seed": 0, "threads": 0, "hidden": 1, "hidden2": 0, "trace": 0, "step_size": 0,
-    "final_step_size": 0, "explore": 0, "minibatch": 1, "block": 1, "cap": 10, "round": 1, "checkpoint_seconds": 0,
-    "strength_minutes": 0, "strength_games": 2, "final_games": 0, "td_share": 0, "generation": 0, "window": 1,
-    "passes": 1, "first_passes": 1, "rollouts": 0, "rollout_plies": 0, "refine_step_size": 0, "refine_minibatch": 1,
-    "label_trace": 0, "label_explore": 0, "label_margin": 0, "average": 0, "label_round": 1, "gate_games": 0,
+    "minutes": 0, "games": 0, "seed": 0, "threads": 0, "hidden": 1, "hidden2": 0, "hidden3": 0, "trace": 0,
+    "step_size": 0, "final_step_size": 0, "explore": 0, "minibatch": 1, "block": 1, "cap": 10, "round": 1,
+    "checkpoint_seconds": 0, "strength_minutes": 0, "strength_games": 2, "final_games": 0, "td_share": 0,
+    "generation": 0, "window": 1, "passes": 1, "first_passes": 1, "rollouts": 0, "rollout_plies": 0,
+    "refine_step_size": 0, "refine_minibatch": 1, "label_trace": 0, "label_explore": 0, "label_margin": 0,
+    "average": 0, "label_round": 1, "gate_games": 0,
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import States
-from nardy_rl.agents.net import Net
+from nardy_rl.agents.net import Net, from_named, named
 from nardy_rl.agents.policy import read_tensors, write_file, write_tensors
 from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.config import TrainConfig
@@ -161,7 +161,7 @@ def save_checkpoint(folder: Path, nets: Mapping[str, Net], steps: NDArray[np.int
     """Write the checkpoint, atomically. nets: by the names in `NETS`: weights, Adam's moments, who plays, the mean."""
     tensors: dict[str, NDArray[Any]] = {"steps": steps}
     for part, values in nets.items():
-        tensors |= {f"{part}.{name}": w for name, w in zip(Net._fields, values, strict=True)}
+        tensors |= {f"{part}.{name}": w for name, w in named(values).items()}
     header = {"format": CHECKPOINT_FORMAT, "progress": dataclasses.asdict(progress)}
     write_tensors(folder / CHECKPOINT, tensors, header)
 
@@ -172,7 +172,12 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, Net], NDArray[np.int64], Pr
         tensors, header = read_tensors(folder / CHECKPOINT)
         if header.get("format") != CHECKPOINT_FORMAT:
             raise BadRun(f"{folder / CHECKPOINT} has the format {header.get('format')!r}: another release made it")
-        nets = {part: Net(*(tensors[f"{part}.{name}"].copy() for name in Net._fields)) for part in NETS}
+        parts: dict[str, dict[str, NDArray[Any]]] = {part: {} for part in NETS}
+        for name, tensor in tensors.items():
+            part, dot, weight = name.partition(".")
+            if dot:
+                parts[part][weight] = tensor.copy()
+        nets = {part: from_named(weights) for part, weights in parts.items()}
         return nets, tensors["steps"].copy(), Progress(**header["progress"])
     except (BadPolicy, KeyError, TypeError) as error:
         raise BadRun(f"cannot go on with {folder}: it has no whole checkpoint ({error})") from None

@@ -205,7 +205,7 @@ class Trainer(Rounds):
     def _first_net(self) -> Net:
         config = self.config
         if not config.init:
-            return new_net(self.encoding, self.outputs, (config.hidden, config.hidden2), config.seed)
+            return new_net(self.encoding, self.outputs, (config.hidden, config.hidden2, config.hidden3), config.seed)
         path = pretrained_path(self.variant) if config.init == "pretrained" else Path(config.init)
         if path is None:
             raise BadRun(f"--init pretrained: no policy comes with {config.variant}; give a file or a run folder")

@@ -121,14 +121,15 @@ def test_the_solution_is_one(solved):
     [
         (["generation=0"], BOUND_TD),
         (["td_share=0.5", *GENERATIONS], BOUND),
+        (["td_share=0.5", *GENERATIONS, "hidden2=16", "hidden3=16"], BOUND),
         (["td_share=0.5", *GENERATIONS, "rollouts=2"], BOUND),
         (["td_share=0.5", *GENERATIONS, "rollouts=2", "rollout_plies=2"], BOUND),
     ],
-    ids=["td", "labels", "rollouts", "truncated rollouts"],
+    ids=["td", "labels", "three layers", "rollouts", "truncated rollouts"],
 )
 def test_values_come_near_the_solution(recipe, bound, solved, tmp_path):
     file, solution = solved
-    settings = [*recipe, "hidden=32", "hidden2=0", "final_games=0", "strength_minutes=0", "gate_games=0"]
+    settings = ["hidden=32", "hidden2=0", "final_games=0", "strength_minutes=0", "gate_games=0", *recipe]
     words = [word for setting in settings for word in ("--set", setting)]
     out = tmp_path / "run"
     assert main(["train", str(file), "--games", "12000", "--threads", "1", "--out", str(out), *words, "--json"]) == 0

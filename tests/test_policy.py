@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from nardy_rl.agents import load_bot
-from nardy_rl.agents.net import new_net, output_names, outputs_of
+from nardy_rl.agents.net import new_net, output_names, outputs_of, work_of
 from nardy_rl.agents.policy import Policy, pretrained_path, read_tensors, test_states, write_tensors
+from nardy_rl.agents.refine import fit
+from nardy_rl.agents.td import Adam, new_learner, zeros_like
 from nardy_rl.batch import encode
 from nardy_rl.encoding import encoding_of
 from nardy_rl.errors import BadPolicy
@@ -29,16 +31,18 @@ def states_of(policy, n=200):
 
 
 @pytest.mark.parametrize("game", THREE)
-@pytest.mark.parametrize("hidden", [(24, 8), (24, 0)])
+@pytest.mark.parametrize("hidden", [(24, 8), (24, 0), (24, 8, 6)])
 @pytest.mark.parametrize("kind", ["patterns", "plain"])
 def test_kernel_and_numpy_agree(game, hidden, kind):
     policy = fresh_policy(game, hidden, kind)
     states = states_of(policy)
-    w1, b1, w2, b2, w3, b3 = (w.astype(np.float64) for w in policy.net)
+    w1, b1, w2, b2, w3, b3, w4, b4 = (w.astype(np.float64) for w in policy.net)
     x = np.maximum(encode(policy.variant, states, kind) @ w1 + b1, 0)
     if hidden[1]:
         x = np.maximum(x @ w2.T + b2, 0)
-    want = 1 / (1 + np.exp(-(x @ w3.T + b3)))
+    if hidden[2:]:
+        x = np.maximum(x @ w3.T + b3, 0)
+    want = 1 / (1 + np.exp(-(x @ w4.T + b4)))
     got = policy.outputs(states)
     assert np.abs(got - want).max() < 1e-5
     meaning = policy.meaning
@@ -46,7 +50,7 @@ def test_kernel_and_numpy_agree(game, hidden, kind):
 
 
 @pytest.mark.parametrize("game", THREE)
-@pytest.mark.parametrize("hidden", [(24, 8), (24, 0)])
+@pytest.mark.parametrize("hidden", [(24, 8), (24, 0), (24, 8, 6)])
 def test_torch_module_and_kernel_agree(game, hidden):
     torch = pytest.importorskip("torch")
     from nardy_rl.agents.torch_net import ValueNet, tensors
@@ -59,6 +63,29 @@ def test_torch_module_and_kernel_agree(game, hidden):
     assert np.abs(got - policy.outputs(states)).max() < 1e-5
     for ours, theirs in zip(policy.net, module.net(), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("hidden", [(24, 8), (24, 0), (24, 8, 6)])
+def test_gradients_are_those_of_torch(hidden):
+    torch = pytest.importorskip("torch")
+    from nardy_rl.agents.torch_net import ValueNet, tensors
+
+    policy = fresh_policy("backgammon", hidden)
+    states, net = states_of(policy, 64), policy.net
+    labels = np.random.default_rng(2).random((len(states), len(policy.meaning.points)), np.float32)
+    module = ValueNet.of(net)
+    entropy = torch.nn.BCEWithLogitsLoss(reduction="sum")
+    (entropy(module.logits(*tensors(policy, states)), torch.from_numpy(labels)) / len(states)).backward()
+    for parameter in module.parameters():
+        parameter.data = parameter.grad
+    adam = Adam(zeros_like(net), zeros_like(net))
+    fit(
+        policy.rules, policy.encoding, net, adam, policy.meaning, work_of(net), new_learner(net, 1), states, labels,
+        np.arange(len(states)), len(states), 0.0,
+    )  # fmt: skip
+    for moment, gradient in zip(adam.m, module.net(), strict=True):
+        np.testing.assert_allclose(moment / 0.1, gradient, atol=1e-5)
+        assert np.abs(gradient).max(initial=0) > 1e-3 or not gradient.size
 
 
 @pytest.mark.parametrize("game", list(VARIANTS))
@@ -82,6 +109,17 @@ def test_a_policy_file_round_trips_and_carries_a_test_vector(tmp_path):
     got = again.outputs(np.array(test["states"], dtype=np.uint32))
     np.testing.assert_allclose(got, test["outputs"], atol=2e-6)
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("hidden", [(24, 8), (24, 0), (24, 8, 6)])
+def test_a_policy_file_keeps_every_layer(hidden, tmp_path):
+    policy = fresh_policy("backgammon", hidden)
+    policy.save(tmp_path / "p.safetensors")
+    tensors, header = read_tensors(tmp_path / "p.safetensors")
+    assert header["hidden"] == list(hidden)
+    assert sorted(tensors) == sorted(f"{kind}{i + 1}" for i in range(len(hidden) + 1) for kind in "wb")
+    for ours, theirs in zip(policy.net, Policy.load(tmp_path / "p.safetensors").net, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("game", THREE)

@@ -19,7 +19,7 @@ def quick_outputs(variant, net, states, kind="patterns", work=None):
     encoding = encoding_of(variant, kind)
     quick, work = new_quick(net), work or quick_work_of(net)
     quantise(encoding, quick, work)
-    out, values = np.zeros((len(states), len(net.b3)), np.float32), np.zeros(len(states), np.float32)
+    out, values = np.zeros((len(states), len(net.b4)), np.float32), np.zeros(len(states), np.float32)
     quick_batch(rules_of(variant), encoding, quick, outputs_of(variant), work, states, out, values)
     return out, values, quick
 
@@ -36,7 +36,7 @@ def test_outputs_of_trained_nets_are_within_the_bound(game):
     assert np.abs(values - points).std() < 0.001
 
 
-@pytest.mark.parametrize("hidden", [(24, 8), (24, 0), (17, 5)])
+@pytest.mark.parametrize("hidden", [(24, 8), (24, 0), (17, 5), (17, 9, 5)])
 @pytest.mark.parametrize("game", ["backgammon", "crazy-v1", "plakoto-express", "khachapuri"])
 def test_values_do_not_depend_on_the_order_of_the_states(game, hidden):
     variant = VARIANTS[game]
@@ -49,7 +49,9 @@ def test_values_do_not_depend_on_the_order_of_the_states(game, hidden):
     x = np.maximum(encode(variant, states).astype(float) @ net.w1 + net.b1, 0)
     if hidden[1]:
         x = np.maximum(x @ net.w2.T + net.b2, 0)
-    assert np.abs(fast - 1 / (1 + np.exp(-(x @ net.w3.T + net.b3)))).max() < 0.01
+    if hidden[2:]:
+        x = np.maximum(x @ net.w3.T + net.b3, 0)
+    assert np.abs(fast - 1 / (1 + np.exp(-(x @ net.w4.T + net.b4)))).max() < 0.01
 
 
 def test_no_state_can_overflow_whatever_the_weights():

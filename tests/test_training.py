@@ -10,9 +10,11 @@ import time
 import numpy as np
 import pytest
 
+from nardy_rl.agents.net import hidden_of
 from nardy_rl.agents.policy import Policy, read_tensors
 from nardy_rl.errors import BadRun
 from nardy_rl.experiments.cli import run as main
+from nardy_rl.experiments.runs import load_checkpoint
 from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.experiments.training import TrainConfig, config_from, train
 
@@ -181,6 +183,22 @@ def test_tensorboard_gets_every_group_of_curves(tmp_path):
     assert groups >= {"selfplay", "loss", "strength", "speed"}
 
 
+def test_a_run_of_three_layers_goes_on_from_its_checkpoint(tmp_path):
+    config = config_from(
+        None, [*GENERATIONS[3::2], "hidden3=6"], variant="hyper", games=64, threads=1, out=str(tmp_path / "run")
+    )
+    train(config)
+    nets, _, progress = load_checkpoint(tmp_path / "run")
+    assert progress.games == 64 and hidden_of(nets["net"]) == (16, 8, 6)
+    assert all(np.abs(w).max() > 0 for w in nets["m"])
+    for ours, theirs in zip(nets["net"], Policy.load(tmp_path / "run").net, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    trainer = Trainer(config, tmp_path / "run")
+    trainer.resume()
+    for ours, theirs in zip(nets["mean"], trainer.mean, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def test_training_starts_from_a_policy(tmp_path):
     first = tmp_path / "first"
     base = ["--games", "64", *SMALL, "--json"]
@@ -213,6 +231,7 @@ def test_games_whose_throws_go_on_can_be_trained(game, tmp_path):
         (["--set", "clock=sun"], "setting clock='sun' must be wall or cpu"),
         (["--set", "rollouts=1024"], "setting rollouts=1024 must be less than 1024"),
         (["--set", "net=mine:Mine", "--set", "rollouts=2"], "setting net='mine:Mine' learns by TD alone"),
+        (["--set", "hidden2=0", "--set", "hidden3=8"], "setting hidden3=8 needs a second hidden layer"),
         (["--init", "nowhere"], "there is no policy file 'nowhere"),
         (["--config", "nowhere.toml"], "cannot read the settings in 'nowhere.toml'"),
     ],
