@@ -3,6 +3,7 @@
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
@@ -125,6 +126,14 @@ def test_faults_of_a_users_net_are_named(module, tmp_path):
     assert load_policy(tmp_path / "good").variant == variant
     with pytest.raises(BadPolicy, match="no policy of this release"):
         Policy.load(tmp_path / "good")
+
+
+def test_the_net_printed_in_the_documentation_can_be_trained(tmp_path):
+    page = (Path(__file__).resolve().parent.parent / "docs" / "training.md").read_text()
+    begin = page.index("# mine.py")
+    (tmp_path / "printed_net.py").write_text(page[begin : page.index("```", begin)])
+    assert main([*words("printed_net", 32, tmp_path / "run"), "--json"]) == 0
+    assert load_policy(tmp_path / "run").header["net"] == "printed_net:Mine"
 
 
 def test_a_run_starts_from_a_users_net(module, tmp_path):
