@@ -108,6 +108,12 @@ def test_the_heuristic_is_clearly_stronger_than_the_baselines(game, other, ppg):
     assert played.ppg_raw > ppg
 
 
+@pytest.mark.parametrize("game", ("sudden-death", "crazy-gulbar", "hyper"))
+def test_the_heuristic_is_stronger_where_a_race_is_hard_to_beat(game):
+    played = duel(game, load_bot(game, "heuristic"), load_bot(game, "pips"), games=400, evaluator="none")
+    assert played.ppg_raw > 3 * played.se_raw
+
+
 # ---------------------------------------------------------------------------------------------- by name
 
 
