@@ -499,9 +499,8 @@ def errors(
         player = load_bot(game, bot)
     if build_file is not None:
         with progress(messages(), "positions") as report:
-            benchmark = build(
-                player, build_file, BuildSettings(positions, trials, throws, seed), threads, progress=report
-            )
+            settings = BuildSettings(positions=positions, trials=trials, throws=throws, seed=seed)
+            benchmark = build(player, build_file, settings, threads, progress=report)
     else:
         benchmark = benchmark_for(game, file)
     data = score(player, benchmark, seed)

@@ -149,10 +149,13 @@ def test_a_stopped_build_goes_on_and_one_can_be_made_larger(tmp_path, monkeypatc
 
 def test_the_command_builds_and_scores(tmp_path, capsys):
     file = str(tmp_path / "e.npz")
-    small = ["--positions", "6", "--trials", "36", "--throws", "1"]
+    small = ["--positions", "6", "--trials", "36", "--throws", "1", "--seed", "1"]
     assert nardy(["errors", "hyper", "--bot", "pips", "--build", file, *small, "--json"]) == 0
     built = json.loads(capsys.readouterr().out)
     assert built["positions"] == 6 and built["bot"] == "pips"
+    made, meant = read_benchmark(file), BuildSettings(trials=36, throws=1)
+    assert {name: made.about[name] for name in meant.as_about()} == meant.as_about()
+    assert made.rolled.sum() > 2 * len(made.states)
     assert nardy(["errors", "hyper", "--bot", "random", "--file", file]) == 0
     assert "rolled out by pips" in capsys.readouterr().out
     assert nardy(["errors", "hyper", "--bot", "pips"]) == 2
