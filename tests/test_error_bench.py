@@ -19,7 +19,7 @@ from nardy_rl.errors import BadBot, BadOption
 from nardy_rl.experiments import error_bench as module
 from nardy_rl.experiments.cli import run as nardy
 from nardy_rl.experiments.error_bench import BuildSettings, build, score
-from nardy_rl.experiments.errors_file import benchmark_for, read_benchmark, write_benchmark
+from nardy_rl.experiments.errors_file import FOLDER, benchmark_for, read_benchmark, write_benchmark
 from nardy_rl.experiments.rollout import rollout
 from nardy_rl.position import Position
 from nardy_rl.variants import VARIANTS
@@ -160,6 +160,13 @@ def test_the_command_builds_and_scores(tmp_path, capsys):
     assert "rolled out by pips" in capsys.readouterr().out
     assert nardy(["errors", "hyper", "--bot", "pips"]) == 2
     assert "no error benchmark comes with hyper" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("game", sorted(file.stem for file in FOLDER.glob("*.npz")))
+def test_the_benchmarks_in_the_package_tell_players_apart(game):
+    made = benchmark_for(VARIANTS[game])
+    loss = {name: score(load_bot(game, name), made)["loss"] for name in ("pretrained", "heuristic", "random")}
+    assert loss["pretrained"] < loss["random"] / 3 and loss["heuristic"] < loss["random"] / 3
 
 
 def test_what_is_no_benchmark_is_refused(tmp_path):
