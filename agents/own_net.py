@@ -36,7 +36,10 @@ FORMAT = "nardy-rl own net 1"
 
 
 def make_module(name: str, variant: Variant) -> torch.nn.Module:
-    """The user's module `module:Class`, constructed with the game; raises BadRun with what is wrong with it."""
+    """The user's module `module:Class`, constructed with the game; raises BadRun with what is wrong with it.
+
+    Nothing but a class of torch modules is called: the name may come from a policy's file.
+    """
     module_name, colon, attribute = name.partition(":")
     if not colon:
         raise BadRun(f"net={name!r} must be written module:Class, as in net=mine:Mine")
@@ -50,9 +53,10 @@ def make_module(name: str, variant: Variant) -> torch.nn.Module:
     make = getattr(imported, attribute, None)
     if make is None:
         raise BadRun(f"net={name!r}: {module_name} has no {attribute!r}; name a class that is in it")
-    module = make(variant)
-    if not isinstance(module, torch.nn.Module) or not callable(getattr(module, "encode", None)):
-        raise BadRun(f"net={name!r}: it must be a torch.nn.Module with a method encode(states)")
+    wanted = isinstance(make, type) and issubclass(make, torch.nn.Module)
+    if not wanted or not callable(getattr(make, "encode", None)):
+        raise BadRun(f"net={name!r}: it must be a class derived from torch.nn.Module, with a method encode(states)")
+    module: torch.nn.Module = make(variant)
     return module
 
 

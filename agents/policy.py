@@ -3,6 +3,9 @@
 The file's header (JSON) says what the net is for and where it comes from: variant, kind and digest of the inputs, names
 of the outputs, hidden sizes, games and minutes of training, measured strength, and a test vector: a few states and
 the outputs they must give. Nothing in it is code, and nothing is unpickled.
+
+A file with `nets` = "kinds" holds two nets: one for positions with contact, and one for races, whose tensors are named
+`race.w1` and so on.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import States, ValueBot
+from nardy_rl.agents.kinds import NETS, races
 from nardy_rl.agents.net import Net, Outputs, evaluate_batch, from_named, hidden_of, named, output_names, outputs_of
 from nardy_rl.agents.quick import (
     Quick,
@@ -37,6 +41,10 @@ from nardy_rl.variants import parse_variant, variant_definition, variant_text
 
 FORMAT = "nardy-rl policy 1"
 FILE_NAME = "policy.safetensors"
+RACE_PREFIX = "race."  # of the names of the race net's tensors
+
+Evaluation = Callable[[States], NDArray[np.float32]]
+"""What something says of states, such as their values."""
 
 
 class Policy(ValueBot):
@@ -55,6 +63,11 @@ class Policy(ValueBot):
         self._own = threading.local()
         self._lock = threading.Lock()
         self._quick: Quick | None = None
+
+    @property
+    def nets(self) -> dict[str, Net]:
+        """The weights, by the prefix of their names in the file; the first net has none."""
+        return {"": self.net}
 
     def _work(self) -> QuickWork:
         if not hasattr(self._own, "work"):
@@ -103,9 +116,13 @@ class Policy(ValueBot):
 
     def save(self, path: Path, *, half: bool = False, extra: Mapping[str, Any] | None = None) -> None:
         """Write the policy file, atomically. half: weights as float16, a quarter of a per cent of a point off."""
-        tensors = {n: np.ascontiguousarray(w.astype(np.float16) if half else w) for n, w in named(self.net).items()}
-        kept = from_named({name: w.astype(np.float32) for name, w in tensors.items()})
-        policy = Policy(self.variant, kept, self.kind, self.header, self.name)
+        tensors: dict[str, NDArray[Any]] = {}
+        kept: dict[str, Net] = {}
+        for prefix, net in self.nets.items():
+            weights = {n: np.ascontiguousarray(w.astype(np.float16) if half else w) for n, w in named(net).items()}
+            kept[prefix] = from_named({name: w.astype(np.float32) for name, w in weights.items()})
+            tensors |= {prefix + name: w for name, w in weights.items()}
+        policy = policy_of(self.variant, kept, self.kind, self.header, self.name)
         header = self.header | dict(extra or {}) | policy._description()
         self.header = header
         write_tensors(path, tensors, header)
@@ -122,12 +139,14 @@ class Policy(ValueBot):
                 "digest": layout_digest(self.variant, self.kind),
             },
             "outputs": output_names(self.variant),
+            "nets": NETS[len(self.nets) - 1],
             "hidden": list(hidden_of(self.net)),
-            "test": {
-                "states": states.tolist(),
-                "outputs": self.outputs(states).astype(float).round(6).tolist(),
-            },
+            "test": {"states": states.tolist(), **self._test_outputs(states)},
         }
+
+    def _test_outputs(self, states: States) -> dict[str, Any]:
+        """What the states of the test vector must give."""
+        return {"outputs": self.outputs(states).astype(float).round(6).tolist()}
 
     @staticmethod
     def load(path: str | Path, variant: Variant | None = None) -> Policy:
@@ -150,6 +169,55 @@ class Policy(ValueBot):
             raise BadPolicy(f"the header of {path} is damaged ({error}): take the file anew from its source") from None
 
 
+class KindsPolicy(Policy):
+    """A policy of two nets: `net` values positions with contact, `race`, a policy of its own, those without."""
+
+    def __init__(
+        self, variant: Variant, net: Net, race: Net, kind: str, header: Mapping[str, Any], name: str
+    ) -> None:  # fmt: skip
+        super().__init__(variant, net, kind, header, name)
+        self.race = Policy(variant, race, kind, {}, name)
+
+    @property
+    def nets(self) -> dict[str, Net]:
+        """See `Policy.nets`."""
+        return {"": self.net, RACE_PREFIX: self.race.net}
+
+    def estimate(self, states: States) -> NDArray[np.float32]:
+        """See `Policy.estimate`; each state by the net of its kind."""
+        return self._by_kind(states, super().estimate, self.race.estimate)
+
+    def outputs(self, states: States) -> NDArray[np.float32]:
+        """See `Policy.outputs`; each state by the net of its kind."""
+        return self._by_kind(states, super().outputs, self.race.outputs)
+
+    def roll_values(self, states: States) -> NDArray[np.float32]:
+        """See `ValueBot.roll_values`; each reply by the net of its kind."""
+        return ValueBot.roll_values(self, states)
+
+    def _by_kind(self, states: States, contact: Evaluation, race: Evaluation) -> NDArray[np.float32]:
+        """What the function for its kind says of every state."""
+        rows = np.ascontiguousarray(states, dtype=np.uint32)
+        is_race = races(self.rules, rows)
+        if not is_race.any():
+            return contact(rows)
+        found = race(rows[is_race])
+        result = np.empty((len(rows), *found.shape[1:]), np.float32)
+        result[is_race], result[~is_race] = found, contact(rows[~is_race])
+        return result
+
+    def _test_outputs(self, states: States) -> dict[str, Any]:
+        """See `Policy._test_outputs`; what the race net says of the same states besides."""
+        return super()._test_outputs(states) | {"race outputs": self.race._test_outputs(states)["outputs"]}
+
+
+def policy_of(variant: Variant, nets: Mapping[str, Net], kind: str, header: Mapping[str, Any], name: str) -> Policy:
+    """The policy of one net or two, given as `Policy.nets` gives them."""
+    if RACE_PREFIX in nets:
+        return KindsPolicy(variant, nets[""], nets[RACE_PREFIX], kind, header, name)
+    return Policy(variant, nets[""], kind, header, name)
+
+
 def _checked(
     path: Path, tensors: Mapping[str, NDArray[Any]], header: Mapping[str, Any], variant: Variant | None
 ) -> Policy:
@@ -167,11 +235,13 @@ def _checked(
             f"{path} is a policy for {header['variant']} and cannot play {variant_text(variant)}, whose "
             f"inputs or outcomes differ: give one trained in that game"
         )
-    return Policy(variant, _weights(path, tensors, header, variant), kind, header, str(path))
+    number = 1 + NETS.index(header.get("nets", NETS[0]))
+    nets = {prefix: _weights(path, tensors, header, variant, prefix) for prefix in ("", RACE_PREFIX)[:number]}
+    return policy_of(variant, nets, kind, header, str(path))
 
 
-def _weights(path: Path, tensors: Mapping[str, Any], header: Mapping[str, Any], variant: Variant) -> Net:
-    """The net of a file, with every shape checked."""
+def _weights(path: Path, tensors: Mapping[str, Any], header: Mapping[str, Any], variant: Variant, prefix: str) -> Net:
+    """A net of a file, with every shape checked."""
     rows = encoding_of(variant, header["inputs"]["kind"]).size
     h1, h2, *h3 = (int(size) for size in header["hidden"])
     sizes = [h1, h2, *h3, len(header["outputs"])]
@@ -179,9 +249,12 @@ def _weights(path: Path, tensors: Mapping[str, Any], header: Mapping[str, Any], 
     for i, (below, size) in enumerate(pairwise(sizes), 2):
         shapes |= {f"w{i}": (size, below or h1), f"b{i}": (size,)}
     for name, shape in shapes.items():
-        if name not in tensors or tensors[name].shape != shape:
-            raise BadPolicy(f"{path}: the weights {name} are missing or not of shape {shape}; the file is damaged")
-    return from_named({name: np.ascontiguousarray(tensors[name], dtype=np.float32) for name in shapes})
+        found = tensors.get(prefix + name)
+        if found is None or found.shape != shape:
+            raise BadPolicy(
+                f"{path}: the weights {prefix}{name} are missing or not of shape {shape}; the file is damaged"
+            )
+    return from_named({name: np.ascontiguousarray(tensors[prefix + name], dtype=np.float32) for name in shapes})
 
 
 def policy_file(path: str | Path) -> Path:

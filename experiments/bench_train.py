@@ -42,7 +42,7 @@ GAMES_A_SECOND = 600  # of a round: how many games fill about one second
 
 def numpy_outputs(trainer: Trainer, states: np.ndarray) -> np.ndarray:
     """Outputs of the trainer's net by plain matrix products, float64[N, K]: what the kernels must agree with."""
-    net = [w.astype(np.float64) for w in trainer.net]
+    net = [w.astype(np.float64) for w in trainer.first.net]
     x = encode(trainer.variant, states, trainer.config.inputs).astype(np.float64)
     x = np.maximum(x @ net[0] + net[1], 0)
     if len(net[3]):

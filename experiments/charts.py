@@ -26,6 +26,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 INK, FAINT = "#333333", "#DDDDDD"
 LEARNING = {  # scalars of the history and what they are called
     "loss_value_rms": "error of the value (rms), points",
+    "loss_race_rms": "the same of the net for races, points",
     "selfplay_plays_per_game": "plays a game",
     "speed_games_per_s": "games a second",
     "loss_step_size": "step size",

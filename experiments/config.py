@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nardy_rl.agents.kinds import NETS, has_kinds
 from nardy_rl.agents.labels import MOST_ROLLOUTS
 from nardy_rl.encoding import KINDS
 from nardy_rl.errors import BadRun
@@ -39,6 +40,7 @@ class TrainConfig:
     hidden: int = _setting(128, "units of the first hidden layer")
     hidden2: int = _setting(32, "units of the second hidden layer; 0: none")
     hidden3: int = _setting(0, "units of the third hidden layer; 0: none")
+    nets: str = _setting("one", "one net, or kinds: generations teach a second one the races, where sides have passed")
     trace: float = _setting(0.5, "lambda of TD(lambda): 0 one step, 1 Monte Carlo")
     step_size: float = _setting(0.003, "step size of Adam at the start of TD")
     final_step_size: float = _setting(0.00002, "step size at the end of TD; between them half a cosine")
@@ -84,11 +86,27 @@ class TrainConfig:
             raise BadRun(f"setting rollouts={self.rollouts} must be less than {MOST_ROLLOUTS}")
         if self.net and (self.labels or self.rollouts):
             raise BadRun(f"setting net={self.net!r} learns by TD alone: leave out labels and rollouts")
-        for name, known in (("inputs", KINDS), ("clock", CLOCKS)):
+        for name, known in (("inputs", KINDS), ("clock", CLOCKS), ("nets", NETS)):
             if getattr(self, name) not in known:
                 raise BadRun(f"setting {name}={getattr(self, name)!r} must be {' or '.join(known)}")
+        if self.nets != "one":
+            self._check_kinds()
         if not self.minutes and not self.games:
             raise BadRun("a run needs an end: give minutes or games")
+
+    def _check_kinds(self) -> None:
+        """Raise BadRun where a net for races cannot be learned."""
+        if not has_kinds(parse_variant(self.variant)):
+            raise BadRun(
+                f"setting nets={self.nets!r} needs a game of hits or pins, and {self.variant} has none: leave it out"
+            )
+        if self.net:
+            raise BadRun(f"setting nets={self.nets!r} is for the built-in net: leave out net={self.net!r}")
+        if not self.generation or self.td_share == 1:
+            raise BadRun(
+                f"setting nets={self.nets!r} learns its second net in generations: leave them part of the budget, with "
+                f"generation more than 0 and td_share less than 1"
+            )
 
 
 _LEAST: dict[str, float] = {

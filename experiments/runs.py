@@ -154,31 +154,39 @@ def read_config(folder: Path) -> TrainConfig:
         raise BadRun(f"{path} is no run's settings ({error}): start the run anew") from None
 
 
-NETS = ("net", "m", "v", "player", "mean")
+NETS = ("net", "m", "v", "player", "mean")  # of what is learned: weights, Adam's moments, who plays, the mean
+RACE_PART = "race "  # before the names of what is learned by the net for races
 
 
-def save_checkpoint(folder: Path, nets: Mapping[str, Net], steps: NDArray[np.int64], progress: Progress) -> None:
-    """Write the checkpoint, atomically. nets: by the names in `NETS`: weights, Adam's moments, who plays, the mean."""
-    tensors: dict[str, NDArray[Any]] = {"steps": steps}
+def save_checkpoint(
+    folder: Path, nets: Mapping[str, Net], steps: Mapping[str, NDArray[np.int64]], progress: Progress
+) -> None:
+    """Write the checkpoint, atomically. nets: by the names in `NETS`; steps: Adam's, by thread, as "steps".
+
+    With a net for races the same again, with `RACE_PART` before the names.
+    """
+    tensors: dict[str, NDArray[Any]] = dict(steps)
     for part, values in nets.items():
         tensors |= {f"{part}.{name}": w for name, w in named(values).items()}
     header = {"format": CHECKPOINT_FORMAT, "progress": dataclasses.asdict(progress)}
     write_tensors(folder / CHECKPOINT, tensors, header)
 
 
-def load_checkpoint(folder: Path) -> tuple[dict[str, Net], NDArray[np.int64], Progress]:
+def load_checkpoint(folder: Path) -> tuple[dict[str, Net], dict[str, NDArray[np.int64]], Progress]:
     """What `save_checkpoint` wrote; raises BadRun if it is not there or not whole."""
     try:
         tensors, header = read_tensors(folder / CHECKPOINT)
         if header.get("format") != CHECKPOINT_FORMAT:
             raise BadRun(f"{folder / CHECKPOINT} has the format {header.get('format')!r}: another release made it")
-        parts: dict[str, dict[str, NDArray[Any]]] = {part: {} for part in NETS}
+        kinds = ("", RACE_PART) if f"{RACE_PART}steps" in tensors else ("",)
+        parts: dict[str, dict[str, NDArray[Any]]] = {kind + part: {} for kind in kinds for part in NETS}
         for name, tensor in tensors.items():
             part, dot, weight = name.partition(".")
             if dot:
                 parts[part][weight] = tensor.copy()
         nets = {part: from_named(weights) for part, weights in parts.items()}
-        return nets, tensors["steps"].copy(), Progress(**header["progress"])
+        steps = {f"{kind}steps": tensors[f"{kind}steps"].copy() for kind in kinds}
+        return nets, steps, Progress(**header["progress"])
     except (BadPolicy, KeyError, TypeError) as error:
         raise BadRun(f"cannot go on with {folder}: it has no whole checkpoint ({error})") from None
 

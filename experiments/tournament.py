@@ -37,8 +37,9 @@ def identity(bot: Bot) -> str:
     if not isinstance(bot, Policy):
         return bot.name
     digest = hashlib.sha256()
-    for weights in bot.net:
-        digest.update(np.ascontiguousarray(weights).tobytes())
+    for net in bot.nets.values():
+        for weights in net:
+            digest.update(np.ascontiguousarray(weights).tobytes())
     return f"{bot.name} {digest.hexdigest()[:12]}"
 
 

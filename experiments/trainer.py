@@ -7,6 +7,9 @@ clock is looked at. Phases:
     label   games whose positions get labels (labels.py), played by the net as it is
     fit     passes over the labelled positions of the window (refine.py); then `label` again, or the end
 
+With nets=kinds a second net goes along from the first generation on: it learns the races among the positions of a fit,
+when the first net learns them all, and values races in the policy. The games of the run are played by the first.
+
 All that a run depends on is in its checkpoint, and the dice of game number i are a function of the seed and i: with one
 thread and a budget in games, a run that was killed and resumed gives the same policy, bit for bit, as one that was not.
 """
@@ -25,19 +28,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import States
+from nardy_rl.agents.kinds import races
 from nardy_rl.agents.labels import LabelSettings, Notes, label_games, new_notes, rollout_labels
-from nardy_rl.agents.net import Net, new_net, output_names, outputs_of
-from nardy_rl.agents.policy import FILE_NAME, Policy, pretrained_path
+from nardy_rl.agents.net import new_net, output_names, outputs_of
+from nardy_rl.agents.policy import FILE_NAME, RACE_PREFIX, Policy, policy_of, pretrained_path
 from nardy_rl.agents.quick import Quick, QuickWork, new_quick, quantise, quick_work_of
 from nardy_rl.agents.refine import falling, fit, fit_order, move_mean
-from nardy_rl.agents.td import Adam, Learner, Settings, new_learner, self_play, zeros_like
+from nardy_rl.agents.td import Learner, Settings, new_learner, self_play
 from nardy_rl.encoding import encoding_of
 from nardy_rl.errors import BadRun
 from nardy_rl.experiments.config import TrainConfig
+from nardy_rl.experiments.learned import Learned, copied
 from nardy_rl.experiments.runs import (
     DONE,
     FIT,
     LABEL,
+    RACE_PART,
     TD,
     Progress,
     cut_history,
@@ -125,6 +131,7 @@ class Rounds:
         self.seconds_of_round = 0.0
         self.done_in_round = 0  # games, or positions learned
         self.loss = float("nan")
+        self.race_loss = float("nan")  # of the net for races
         self.plays_of_game = float("nan")
 
     @property
@@ -189,30 +196,38 @@ class Trainer(Rounds):
         self.encoding = encoding_of(self.variant, config.inputs)
         self.outputs = outputs_of(self.variant)
         self.digest = hashlib.sha256(repr((self.variant.family, output_names(self.variant))).encode()).hexdigest()[:16]
-        self.net = self._first_net()
-        self.adam = Adam(zeros_like(self.net), zeros_like(self.net))
-        self.player, self.mean = copied(self.net), copied(self.net)  # who plays during a fit; the mean of weights
-        self.steps = np.zeros(self.threads, np.int64)
+        self.first, self.race = self._first_nets()
         self.window = Window()
         self.written: dict[int, int] = {}  # labelled positions that are on the disk, by generation
         self.material: Labelled | None = None  # of the present fit
+        self.races: NDArray[np.bool_] | None = None  # which positions of it the net for races learns
         self.order: tuple[int, NDArray[np.int64]] | None = None  # of the present pass
         if config.labels:
             self._first_labels(Path(config.labels))
         elif self._td_share == 0:
-            self.progress.phase, self.progress.generation = LABEL, 1
+            self.progress.generation = 1
+            self._label_next()
 
-    def _first_net(self) -> Net:
+    def _first_nets(self) -> tuple[Learned, Learned | None]:
+        """The net that the run starts from, and the net for races, if it starts from a policy that has one."""
         config = self.config
         if not config.init:
-            return new_net(self.encoding, self.outputs, (config.hidden, config.hidden2, config.hidden3), config.seed)
+            hidden = config.hidden, config.hidden2, config.hidden3
+            return Learned(new_net(self.encoding, self.outputs, hidden, config.seed), self.threads), None
         path = pretrained_path(self.variant) if config.init == "pretrained" else Path(config.init)
         if path is None:
             raise BadRun(f"--init pretrained: no policy comes with {config.variant}; give a file or a run folder")
         policy = Policy.load(path, self.variant)
         if policy.kind != config.inputs:
             raise BadRun(f"--init {path} has {policy.kind} inputs, the run {config.inputs}: set inputs={policy.kind}")
-        return copied(policy.net)
+        race = policy.nets.get(RACE_PREFIX) if config.nets == "kinds" else None
+        first = Learned(copied(policy.net), self.threads)
+        return first, None if race is None else Learned(copied(race), self.threads)
+
+    @property
+    def _learned(self) -> list[Learned]:
+        """All that is learned: one net or two."""
+        return [self.first] if self.race is None else [self.first, self.race]
 
     def _first_labels(self, run: Path) -> None:
         """Take over the labelled positions of another run, to be learned first."""
@@ -226,12 +241,10 @@ class Trainer(Rounds):
 
     def resume(self) -> None:
         """Go on from the last checkpoint of the folder."""
-        nets, self.steps, self.progress = load_checkpoint(self.folder)
-        self.net, self.player, self.mean = nets["net"], nets["player"], nets["mean"]
-        self.adam = Adam(nets["m"], nets["v"])
+        nets, steps, self.progress = load_checkpoint(self.folder)
+        self.first = Learned.restored(nets, steps, "", self.threads)
+        self.race = Learned.restored(nets, steps, RACE_PART, self.threads) if f"{RACE_PART}steps" in steps else None
         p = self.progress
-        if len(self.steps) != self.threads:
-            self.steps = np.full(self.threads, self.steps.max(), np.int64)
         if p.phase in (LABEL, FIT):
             self._load_window()
         cut_history(self.folder, p.games)
@@ -253,23 +266,24 @@ class Trainer(Rounds):
 
     def make_buffers(self) -> None:
         """Allocate each thread's memory and compile the kernels."""
-        samples = 3 * self.config.cap + 128 * self.config.block
+        net, samples = self.first.net, 3 * self.config.cap + 128 * self.config.block
         self.memory = [
             Memory(
-                new_quick(self.net),
-                quick_work_of(self.net),
+                new_quick(net),
+                quick_work_of(net),
                 scratch(),
-                new_learner(self.net, samples),
+                self.first.learner(new_learner(net, samples), thread),
                 new_notes(self.outputs, self.config.cap),
             )
-            for _ in range(self.threads)
+            for thread in range(self.threads)
         ]
-        for i, memory in enumerate(self.memory):
-            memory.learner.steps[0] = self.steps[i]
         self._play(0, 0, 0, 0.0)
         if self.config.generation:
             self._label(0, 0, 0)
-            self._fit(0, np.zeros((0, 16), np.uint32), np.zeros((0, len(self.outputs.points)), np.float32), 0.0)
+            nothing = np.zeros((0, 16), np.uint32), np.zeros((0, len(self.outputs.points)), np.float32)
+            self._fit(0, self.first, nothing, np.zeros(0, np.int64), self.config.refine_minibatch, 0.0)
+            if self.config.nets == "kinds":
+                races(self.rules, nothing[0])
 
     # ------------------------------------------------------------------------------------------ budget
 
@@ -338,9 +352,12 @@ class Trainer(Rounds):
     def _next_phase(self) -> None:
         p, c = self.progress, self.config
         if p.phase == TD and self.done >= self._td_share:
-            p.phase = LABEL if self.done < 1 else DONE
+            self.first.take(self.first.net)
             p.generation = 1
-            self._take(self.net)
+            if self.done < 1:
+                self._label_next()
+            else:
+                p.phase = DONE
         elif p.phase == LABEL:
             out_of_games = self._part_of_games >= 1
             out_of_time = self._seconds_left <= self._fit_seconds
@@ -348,17 +365,20 @@ class Trainer(Rounds):
             if out_of_games or out_of_time or (p.labelled >= c.generation and room):
                 self._begin_fit(last=out_of_games or out_of_time)
         elif p.phase == FIT and (p.fitted >= self.fit_size or (p.last and self._seconds_left <= 0)):
-            self._take(self.mean if c.average else self.net)
+            for learned in self._learned:
+                learned.take(learned.mean if c.average else learned.net)
             p.generation, p.labelled, p.fitted = p.generation + 1, 0, 0
-            self.material = self.order = None
-            enough = self._part_of_games >= 1 or self._seconds_left <= SMALLEST_REST * self._fit_seconds
-            p.phase = DONE if enough else LABEL
+            self.material = self.races = self.order = None
+            if self._part_of_games >= 1 or self._seconds_left <= SMALLEST_REST * self._fit_seconds:
+                p.phase = DONE
+            else:
+                self._label_next()
 
-    def _take(self, net: Net) -> None:
-        """These weights are learned on and play from now on."""
-        for mine, player, new in zip(self.net, self.player, net, strict=True):
-            mine[...] = new
-            player[...] = new
+    def _label_next(self) -> None:
+        """On to the games that are labelled. Before the first of them the net for races is made, from the other."""
+        self.progress.phase = LABEL
+        if self.config.nets == "kinds" and self.race is None:
+            self.race = Learned(copied(self.first.net), self.threads)
 
     def _jobs(self, pool: ThreadPoolExecutor, games: int) -> list[tuple[int, int, int]]:
         """Games for the threads of a round: (thread, first game, how many)."""
@@ -370,15 +390,9 @@ class Trainer(Rounds):
             game, left = game + some, left - some
         return jobs
 
-    def _read_learners(self) -> None:
-        """Loss and steps of the learning threads."""
-        loss = np.sum([memory.learner.loss for memory in self.memory], axis=0)
-        self.loss = math.sqrt(loss[0] / max(loss[1], 1))
-        self.steps = np.array([memory.learner.steps[0] for memory in self.memory])
-
     def _clear_loss(self) -> None:
-        for memory in self.memory:
-            memory.learner.loss[:] = 0
+        for learned in self._learned:
+            learned.errors[:] = 0
 
     # ------------------------------------------------------------------------------------------ TD
 
@@ -387,13 +401,13 @@ class Trainer(Rounds):
         step_size, jobs = self.step_size(), self._jobs(pool, self.config.round)
         made = [job.result() for job in [pool.submit(self._play, *job, step_size) for job in jobs]]
         self._count(games_of(jobs), sum(plays for plays, _ in made), sum(samples for _, samples in made))
-        self._read_learners()
+        self.loss = self.first.loss
 
     def _play(self, thread: int, game: int, games: int, step_size: float) -> tuple[int, int]:
         c, memory = self.config, self.memory[thread]
         settings = Settings(step_size, c.trace, c.explore, c.minibatch, c.cap)
         made: tuple[int, int] = self_play(
-            self.rules, self.encoding, self.start, self.adam, self.outputs, memory.quick, memory.fast,
+            self.rules, self.encoding, self.start, self.first.adam, self.outputs, memory.quick, memory.fast,
             memory.scratch, memory.learner, np.uint64(c.seed), game, games, c.block, settings,
         )  # fmt: skip
         return made
@@ -452,54 +466,71 @@ class Trainer(Rounds):
         for generation in self.window.trim(self.config.window):
             labels_file(self.folder, generation).unlink(missing_ok=True)
         p.phase, p.fitted, p.fit_from, p.last = FIT, 0, p.seconds, last
-        for moments in (self.adam.m, self.adam.v):
-            for w in moments:
-                w[...] = 0
-        self.steps[:] = 0
-        for memory in getattr(self, "memory", ()):
-            memory.learner.steps[0] = 0
-        for mean, now in zip(self.mean, self.net, strict=True):
-            mean[...] = now
+        for learned in self._learned:
+            learned.begin_fit()
 
     def _fit_round(self, pool: ThreadPoolExecutor) -> None:
         self._clear_loss()
         p, c = self.progress, self.config
         if self.material is None:
             self.material = self.window.all()
-        states, labels = self.material
-        number, begin = divmod(p.fitted, len(states))
+            self.races = races(self.rules, self.material[0]) if self.race else None
+        number, begin = divmod(p.fitted, len(self.material[0]))
         if self.order is None or self.order[0] != number:
-            self.order = number, fit_order(c.seed, p.generation, number, len(states))
+            self.order = number, fit_order(c.seed, p.generation, number, len(self.material[0]))
         slice_of = SLICE * c.refine_minibatch
         some = self.order[1][begin : begin + slice_of * self.threads]
         step_size = self.step_size()
         parts = [some[t * slice_of : (t + 1) * slice_of] for t in range(self.threads)]
-        jobs = [pool.submit(self._fit, t, states, labels, step_size, part) for t, part in enumerate(parts)]
+        jobs = [pool.submit(self._fit_part, t, part, step_size) for t, part in enumerate(parts)]
         for job in jobs:
             job.result()
-        if c.average:
-            move_mean(self.mean, self.net, 1 - math.exp(-len(some) / c.refine_minibatch / c.average))
+        self._move_means(some)
         self.done_in_round = len(some)
         p.fitted += len(some)
-        self._read_learners()
+        self.loss = self.first.loss
+        self.race_loss = self.race.loss if self.race else self.race_loss
+
+    def _fit_part(self, thread: int, part: NDArray[np.int64], step_size: float) -> None:
+        """A thread's part of a round of a fit: positions by number, all for the first net, races for the other."""
+        assert self.material is not None
+        size = self.config.refine_minibatch
+        self._fit(thread, self.first, self.material, part, size, step_size)
+        if self.race is not None and self.races is not None:
+            some = part[self.races[part]]
+            steps = max(1, round(len(some) / size))  # of about equal size: one of a few positions would only disturb
+            self._fit(thread, self.race, self.material, some, math.ceil(len(some) / steps), step_size)
 
     def _fit(
-        self, thread: int, states: States, labels: NDArray[np.float32], step_size: float,
-        order: NDArray[np.int64] | None = None,
+        self, thread: int, learned: Learned, material: Labelled, which: NDArray[np.int64], minibatch: int,
+        step_size: float,
     ) -> None:  # fmt: skip
         memory = self.memory[thread]
-        which = np.zeros(0, np.int64) if order is None else order
         fit(
-            self.rules, self.encoding, self.net, self.adam, self.outputs, memory.fast.slow, memory.learner,
-            states, labels, which, self.config.refine_minibatch, step_size,
+            self.rules, self.encoding, learned.net, learned.adam, self.outputs, memory.fast.slow,
+            learned.learner(memory.learner, thread), *material, which, minibatch, step_size,
         )  # fmt: skip
+
+    def _move_means(self, some: NDArray[np.int64]) -> None:
+        """Move the means of the weights by the steps that these positions were learned in."""
+        c = self.config
+        if not c.average:
+            return
+        numbers = [len(some)] if self.races is None else [len(some), int(self.races[some].sum())]
+        for learned, number in zip(self._learned, numbers, strict=True):
+            move_mean(learned.mean, learned.net, 1 - math.exp(-number / c.refine_minibatch / c.average))
 
     # ------------------------------------------------------------------------------------------ files
 
     def policy(self) -> Policy:
         """The policy so far. It shares the weights: use it before the next round, or save it."""
-        net = self.player if self.progress.phase == FIT else self.net
-        return Policy(self.variant, net, self.config.inputs, self._header(), str(self.folder))
+        fitting = self.progress.phase == FIT
+        prefixes = ("", RACE_PREFIX)[: len(self._learned)]
+        nets = {
+            prefix: learned.player if fitting else learned.net
+            for prefix, learned in zip(prefixes, self._learned, strict=True)
+        }
+        return policy_of(self.variant, nets, self.config.inputs, self._header(), str(self.folder))
 
     def save(self) -> None:
         """Write labelled positions, checkpoint and policy."""
@@ -507,16 +538,14 @@ class Trainer(Rounds):
             if generation > 0 and self.written.get(generation) != size:
                 save_labels(self.folder, generation, self.window.of(generation), self.digest)
                 self.written[generation] = size
-        nets = {"net": self.net, "m": self.adam.m, "v": self.adam.v, "player": self.player, "mean": self.mean}
-        save_checkpoint(self.folder, nets, self.steps, self.progress)
+        nets, steps = self.first.saved("")
+        if self.race is not None:
+            more, more_steps = self.race.saved(RACE_PART)
+            nets, steps = nets | more, steps | more_steps
+        save_checkpoint(self.folder, nets, steps, self.progress)
         self.policy().save(self.folder / FILE_NAME)
 
 
 def games_of(jobs: list[tuple[int, int, int]]) -> int:
     """How many games the jobs of a round play."""
     return sum(games for _, _, games in jobs)
-
-
-def copied(net: Net) -> Net:
-    """The same weights in arrays of their own."""
-    return Net(*(w.copy() for w in net))

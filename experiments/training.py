@@ -7,6 +7,7 @@ A run that does not beat `random` after its first games is stopped: something is
 from __future__ import annotations
 
 import json
+import math
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -113,6 +114,8 @@ class Watch:
         scalars = {"selfplay_generation": p.generation, "selfplay_plays_per_game": trainer.plays_of_game}
         if p.phase in (TD, "fit", "done"):
             scalars |= {"loss_value_rms": trainer.loss, "loss_step_size": trainer.step_size()}
+            if not math.isnan(trainer.race_loss):
+                scalars["loss_race_rms"] = trainer.race_loss
         unit = "fitted" if p.phase == "fit" else "games"
         self.curves.add(p, **scalars, **{f"speed_{unit}_per_s": trainer.speed})
 

@@ -122,10 +122,11 @@ def test_the_solution_is_one(solved):
         (["generation=0"], BOUND_TD),
         (["td_share=0.5", *GENERATIONS], BOUND),
         (["td_share=0.5", *GENERATIONS, "hidden2=16", "hidden3=16"], BOUND),
+        (["td_share=0.5", *GENERATIONS, "nets=kinds"], BOUND),
         (["td_share=0.5", *GENERATIONS, "rollouts=2"], BOUND),
         (["td_share=0.5", *GENERATIONS, "rollouts=2", "rollout_plies=2"], BOUND),
     ],
-    ids=["td", "labels", "three layers", "rollouts", "truncated rollouts"],
+    ids=["td", "labels", "three layers", "nets by kind", "rollouts", "truncated rollouts"],
 )
 def test_values_come_near_the_solution(recipe, bound, solved, tmp_path):
     file, solution = solved

@@ -11,7 +11,7 @@ import pytest
 
 from nardy_rl.agents import load_bot
 from nardy_rl.agents.own_net import OwnPolicy, make_module, play_block, turned
-from nardy_rl.agents.policy import Policy, load_policy, read_tensors
+from nardy_rl.agents.policy import Policy, load_policy, read_tensors, write_tensors
 from nardy_rl.batch import acting
 from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.cli import run as main
@@ -48,6 +48,19 @@ class Other(Mine):
 
 class NoNet:
     def __init__(self, variant): ...
+
+class Plain(torch.nn.Module):
+    def __init__(self, variant): ...
+
+CALLS = []
+
+def function(variant):
+    CALLS.append("function")
+    return Mine(variant)
+
+class NotAModule:
+    def __init__(self, variant):
+        CALLS.append("class")
 """
 SET = ["--threads", "1", "--set", "final_games=0", "--set", "round=32", "--set", "gate_games=0", "--set", "cap=300"]
 
@@ -118,7 +131,8 @@ def test_faults_of_a_users_net_are_named(module, tmp_path):
     fails("nowhere_to_be_found:Mine", "cannot import 'nowhere_to_be_found'")
     fails(f"{module}:Yours", "has no 'Yours'")
     fails(module, "must be written module:Class")
-    fails(f"{module}:NoNet", "must be a torch.nn.Module with a method encode")
+    fails(f"{module}:NoNet", "must be a class derived from torch.nn.Module, with a method encode")
+    fails(f"{module}:Plain", "must be a class derived from torch.nn.Module, with a method encode")
     fails(f"{module}:Wide", r"gave an array \[\d+, 2\] where \[\d+, 1\] is wanted", BadPolicy)
     assert main([*words(module, 32, tmp_path / "good"), "--json"]) == 0
     with pytest.raises(BadPolicy, match="cannot play backgammon, whose outcomes differ"):
@@ -126,6 +140,17 @@ def test_faults_of_a_users_net_are_named(module, tmp_path):
     assert load_policy(tmp_path / "good").variant == variant
     with pytest.raises(BadPolicy, match="no policy of this release"):
         Policy.load(tmp_path / "good")
+
+
+@pytest.mark.parametrize("name", ["function", "NotAModule"])
+def test_a_policy_file_gets_nothing_called_but_a_net(module, name, tmp_path):
+    assert main([*words(module, 32, tmp_path / "run"), "--json"]) == 0
+    path = tmp_path / "run" / "policy.safetensors"
+    tensors, header = read_tensors(path)
+    write_tensors(path, tensors, header | {"net": f"{module}:{name}"})
+    with pytest.raises(BadRun, match=f"net='{module}:{name}': it must be a class derived from torch.nn.Module"):
+        load_policy(path)
+    assert sys.modules[module].CALLS == []
 
 
 def test_the_net_printed_in_the_documentation_can_be_trained(tmp_path):

@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 
 from nardy_rl.agents import load_bot
+from nardy_rl.agents.kinds import races
 from nardy_rl.agents.net import new_net, output_names, outputs_of, work_of
-from nardy_rl.agents.policy import Policy, pretrained_path, read_tensors, test_states, write_tensors
+from nardy_rl.agents.policy import KindsPolicy, Policy, pretrained_path, read_tensors, test_states, write_tensors
 from nardy_rl.agents.refine import fit
 from nardy_rl.agents.td import Adam, new_learner, zeros_like
-from nardy_rl.batch import encode
+from nardy_rl.agents.visited import visited
+from nardy_rl.batch import acting, encode, plays, throw
+from nardy_rl.dice import ROLLS
 from nardy_rl.encoding import encoding_of
 from nardy_rl.errors import BadPolicy
 from nardy_rl.experiments.compare import random_decisions
+from nardy_rl.experiments.tournament import identity
+from nardy_rl.position import Position
 from nardy_rl.results import DRAW, OUTCOMES, score_table
 from nardy_rl.variants import VARIANTS, parse_variant
 
@@ -138,6 +143,82 @@ def test_roll_values_are_the_values_of_the_best_replies():
     states = test_states(policy.variant)
     slow = super(Policy, policy).roll_values(states)
     np.testing.assert_allclose(policy.roll_values(states), slow, atol=1e-5)
+
+
+def two_nets(game):
+    """A policy of two different nets, and policies of each of them alone."""
+    contact, race = fresh_policy(game, seed=1), fresh_policy(game, seed=2)
+    both = KindsPolicy(contact.variant, contact.net, race.net, "patterns", {}, "both")
+    return both, contact, race
+
+
+def waiting_states(game):
+    """States that await a throw, from the first to the last of games, races among them."""
+    return visited(load_bot(game, "pips"), 1000, explore=0)
+
+
+def is_race(position):
+    """The rule of a race once more: nobody is pinned, and no checker has an enemy one ahead of it."""
+    if any(position.pins):
+        return False
+    mine, theirs = (max((point for point, n in enumerate(side) if n), default=0) for side in position.counts)
+    return mine + theirs <= 25
+
+
+@pytest.mark.parametrize("game", ["backgammon", "plakoto"])
+def test_each_position_is_valued_by_the_net_of_its_kind(game):
+    both, contact, race = two_nets(game)
+    waiting = waiting_states(game)
+    race_here = np.array([is_race(Position(both.variant, state)) for state in waiting])
+    np.testing.assert_array_equal(races(both.rules, waiting), race_here)
+    assert 15 < race_here.sum() < len(race_here) - 15
+    for what in ("values", "outputs"):
+        ours, by_contact, by_race = (getattr(policy, what)(waiting) for policy in (both, contact, race))
+        np.testing.assert_array_equal(ours[race_here], by_race[race_here])
+        np.testing.assert_array_equal(ours[~race_here], by_contact[~race_here])
+        assert not np.allclose(by_race, by_contact, atol=0.01)
+    assert both.values(waiting[:0]).shape == (0,) and both.roll_values(waiting[:0]).shape == (0, 21)
+
+
+@pytest.mark.parametrize("game", ["backgammon", "plakoto", "plakoto-express"])
+def test_every_reply_is_valued_by_the_net_of_its_kind(game):
+    both, contact, race = two_nets(game)
+    waiting = waiting_states(game)
+    owing = throw(both.variant, np.repeat(waiting, 21, axis=0), np.tile(ROLLS, (len(waiting), 1)))
+    after, first = plays(both.variant, owing)
+    is_race = races(both.rules, after)
+    values = np.where(is_race, race.values(after), contact.values(after))
+    mover = np.repeat(acting(owing), np.diff(first))
+    best = np.maximum.reduceat(np.where(acting(after) == mover, values, -values), first[:-1]).reshape(-1, 21)
+    np.testing.assert_allclose(both.roll_values(waiting), best, atol=1e-5)
+    mixed = np.logical_or.reduceat(is_race, first[:-1]) & ~np.logical_and.reduceat(is_race, first[:-1])
+    assert mixed.sum() > 20, "after some rolls there must be replies of both kinds"
+    assert np.abs(best - contact.roll_values(waiting)).reshape(-1)[mixed].max() > 0.01
+
+
+def test_a_policy_of_two_nets_is_one_file(tmp_path):
+    both, contact, race = two_nets("backgammon")
+    path = tmp_path / "p.safetensors"
+    both.save(path)
+    again = Policy.load(path)
+    assert isinstance(again, KindsPolicy) and again.header["nets"] == "kinds"
+    for ours, theirs in zip([*again.net, *again.race.net], [*contact.net, *race.net], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    both.save(path, half=True)
+    again = Policy.load(path)
+    test = again.header["test"]
+    states = np.array(test["states"], dtype=np.uint32)
+    np.testing.assert_allclose(again.outputs(states), test["outputs"], atol=2e-6)
+    np.testing.assert_allclose(again.race.outputs(states), test["race outputs"], atol=2e-6)
+    assert identity(again) != identity(Policy(again.variant, again.net, "patterns", {}, again.name))
+    tensors, header = read_tensors(path)
+    del tensors["race.w2"]
+    write_tensors(path, tensors, header)
+    refused(path, r"the weights race.w2 are missing")
+    write_tensors(path, tensors, header | {"nets": "three"})
+    refused(path, "damaged")
+    write_tensors(path, tensors, {key: value for key, value in header.items() if key != "nets"})
+    assert list(Policy.load(path).nets) == [""], "files from before there were two nets"
 
 
 def test_a_policy_plays_a_game_with_the_same_inputs():

@@ -6,17 +6,21 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from nardy_rl.agents.net import hidden_of
-from nardy_rl.agents.policy import Policy, read_tensors
+from nardy_rl.agents.net import hidden_of, new_net, outputs_of
+from nardy_rl.agents.policy import KindsPolicy, Policy, read_tensors
+from nardy_rl.encoding import encoding_of
 from nardy_rl.errors import BadRun
 from nardy_rl.experiments.cli import run as main
-from nardy_rl.experiments.runs import load_checkpoint
+from nardy_rl.experiments.learned import copied
+from nardy_rl.experiments.runs import load_checkpoint, new_folder
 from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.experiments.training import TrainConfig, config_from, train
+from nardy_rl.variants import parse_variant
 
 SMALL = [
     "--threads",
@@ -195,8 +199,81 @@ def test_a_run_of_three_layers_goes_on_from_its_checkpoint(tmp_path):
         np.testing.assert_array_equal(ours, theirs)
     trainer = Trainer(config, tmp_path / "run")
     trainer.resume()
-    for ours, theirs in zip(nets["mean"], trainer.mean, strict=True):
+    for ours, theirs in zip(nets["mean"], trainer.first.mean, strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def kinds_trainer(out, **settings):
+    base = config_from(None, [*GENERATIONS[3::2], "nets=kinds"], variant="hyper", games=300, seed=5, threads=1)
+    config = dataclasses.replace(base, out=str(out), **settings)
+    trainer = Trainer(config, new_folder(config))
+    trainer.make_buffers()
+    return trainer
+
+
+def race_error(net, trainer):
+    """Root mean square error of a net's values of the races that are learned from."""
+    states, labels = trainer.material
+    policy = Policy(trainer.variant, net, trainer.config.inputs, {}, "net")
+    error = (policy.outputs(states[trainer.races]) - labels[trainer.races]) @ policy.meaning.points
+    return np.sqrt(np.mean(error**2))
+
+
+def test_a_net_for_races_learns_them_and_goes_on_bit_for_bit(tmp_path):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    trainer = kinds_trainer(whole)
+    with ThreadPoolExecutor(1) as pool:
+        while trainer.progress.phase != "fit":
+            assert (trainer.race is not None) == (trainer.progress.phase == "label")
+            assert isinstance(trainer.policy(), KindsPolicy) == (trainer.race is not None)
+            trainer.round(pool)
+        before = copied(trainer.race.net)
+        for ours, theirs in zip(before, trainer.first.net, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        size = trainer.fit_size
+        while trainer.progress.fitted < size / 2:
+            trainer.round(pool)
+        assert trainer.progress.phase == "fit" and trainer.progress.fitted < size
+        assert 0 < trainer.races.sum() < len(trainer.races) and trainer.race_loss > 0
+        assert trainer.race.steps[0] < trainer.first.steps[0]
+        assert race_error(trainer.race.net, trainer) < race_error(before, trainer)
+        trainer.folder = new_folder(dataclasses.replace(trainer.config, out=str(broken)))
+        trainer.save()
+        trainer.folder = whole
+        while trainer.done < 1:
+            trainer.round(pool)
+        trainer.save()
+    assert main(["train", "--resume", str(broken), "--json"]) == 0
+    ours, theirs = tensors(broken), tensors(whole)
+    assert ours.keys() == theirs.keys() and "race net.w1" in ours and "race steps" in ours
+    for name in theirs:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    ours, theirs = Policy.load(broken).nets, Policy.load(whole).nets
+    assert ours.keys() == theirs.keys() == {"", "race."}
+    for kind in ours:
+        for mine, other in zip(ours[kind], theirs[kind], strict=True):
+            np.testing.assert_array_equal(mine, other)
+    assert (ours[""].w4 != ours["race."].w4).any()
+
+
+def test_a_run_starts_from_both_nets_of_a_policy_or_from_the_first(tmp_path):
+    variant = parse_variant("hyper")
+    nets = [new_net(encoding_of(variant, "patterns"), outputs_of(variant), (16, 8), seed) for seed in (1, 2)]
+    path = tmp_path / "both.safetensors"
+    KindsPolicy(variant, *nets, "patterns", {}, "both").save(path)
+    both = kinds_trainer(tmp_path / "run", init=str(path), td_share=0.0)
+    one = Trainer(config_from(None, [], variant="hyper", games=64, init=str(path)), tmp_path)
+    for learned, net in ((both.first, nets[0]), (both.race, nets[1]), (one.first, nets[0])):
+        for ours, theirs in zip(learned.net, net, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    assert one.race is None
+
+
+@pytest.mark.parametrize("game", ["classic", "gulbar", "fevga"])
+def test_a_net_for_races_needs_a_game_with_contact(game):
+    with pytest.raises(BadRun, match=f"setting nets='kinds' needs a game of hits or pins, and {game} has none"):
+        config_from(None, ["nets=kinds"], variant=game, games=64)
+    config_from(None, ["nets=kinds"], variant="plakoto", games=64)
 
 
 def test_training_starts_from_a_policy(tmp_path):
@@ -229,6 +306,10 @@ def test_games_whose_throws_go_on_can_be_trained(game, tmp_path):
         (["--set", "hidden"], "--set hidden must be written KEY=VALUE"),
         (["--set", "inputs=deep"], "setting inputs='deep' must be plain or patterns or rich"),
         (["--set", "clock=sun"], "setting clock='sun' must be wall or cpu"),
+        (["--set", "nets=two"], "setting nets='two' must be one or kinds"),
+        (["--set", "nets=kinds", "--set", "generation=0"], "setting nets='kinds' learns its second net in generations"),
+        (["--set", "nets=kinds", "--set", "td_share=1"], "generation more than 0 and td_share less than 1"),
+        (["--set", "nets=kinds", "--set", "net=mine:Mine"], "setting nets='kinds' is for the built-in net"),
         (["--set", "rollouts=1024"], "setting rollouts=1024 must be less than 1024"),
         (["--set", "net=mine:Mine", "--set", "rollouts=2"], "setting net='mine:Mine' learns by TD alone"),
         (["--set", "hidden2=0", "--set", "hidden3=8"], "setting hidden3=8 needs a second hidden layer"),
