@@ -9,16 +9,34 @@ error.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 from nardy_rl.agents import load_bot
 from nardy_rl.agents.policy import Policy
+from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.experiments.duel import duel
 from nardy_rl.experiments.runs import CONFIG, cpu_name, machine_cores
 
+NOT_LEARNED = (
+    "variant", "seed", "minutes", "games", "out", "checkpoint_seconds", "strength_minutes", "strength_games",
+    "final_games",
+)  # fmt: skip
 WEIGHTS = Path(__file__).resolve().parent.parent / "agents" / "weights"
+
+
+def command_of(settings: dict[str, Any]) -> str:
+    """The command of a run: its settings, as far as they change what is learned and are not the default."""
+    words = [f"nardy train {settings['variant']} --seed {settings['seed']}"]
+    words += [f"--{budget} {settings[budget]:g}" for budget in ("minutes", "games") if settings[budget]]
+    for field in dataclasses.fields(TrainConfig):
+        value = settings.get(field.name, field.default)
+        if field.name not in NOT_LEARNED and value != field.default:
+            words.append(f"--set {field.name}={value}")
+    return " ".join(words)
 
 
 def main() -> None:
@@ -41,11 +59,9 @@ def main() -> None:
         print(
             f"{shipped.variant.id} {name:10s} {won.ppg:+.4f} ± {won.se:.4f}, {won.wins / won.games:.1%} of {won.games}"
         )
-    settings = policy.header["settings"]
-    chain = [f"nardy train {settings['variant']} --minutes {settings['minutes']:g} --seed {settings['seed']}"]
     card = {
         "strength": strength,
-        "chain": chain,
+        "chain": [command_of(policy.header["settings"])],
         "trained": {
             "machine": cpu_name(),
             "cores": machine_cores(),
