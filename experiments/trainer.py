@@ -485,7 +485,9 @@ class Trainer(Rounds):
         jobs = [pool.submit(self._fit_part, t, part, step_size) for t, part in enumerate(parts)]
         for job in jobs:
             job.result()
-        self._move_means(some)
+        if c.average:
+            for learned in self._learned:
+                move_mean(learned.mean, learned.net, 1 - math.exp(-len(some) / c.refine_minibatch / c.average))
         self.done_in_round = len(some)
         p.fitted += len(some)
         self.loss = self.first.loss
@@ -496,10 +498,9 @@ class Trainer(Rounds):
         assert self.material is not None
         size = self.config.refine_minibatch
         self._fit(thread, self.first, self.material, part, size, step_size)
-        if self.race is not None and self.races is not None:
-            some = part[self.races[part]]
-            steps = max(1, round(len(some) / size))  # of about equal size: one of a few positions would only disturb
-            self._fit(thread, self.race, self.material, some, math.ceil(len(some) / steps), step_size)
+        if self.race is not None and self.races is not None and len(part):
+            some = part[self.races[part]]  # in about as many steps as the first net makes: with fewer it lags behind
+            self._fit(thread, self.race, self.material, some, max(1, round(len(some) * size / len(part))), step_size)
 
     def _fit(
         self, thread: int, learned: Learned, material: Labelled, which: NDArray[np.int64], minibatch: int,
@@ -510,15 +511,6 @@ class Trainer(Rounds):
             self.rules, self.encoding, learned.net, learned.adam, self.outputs, memory.fast.slow,
             learned.learner(memory.learner, thread), *material, which, minibatch, step_size,
         )  # fmt: skip
-
-    def _move_means(self, some: NDArray[np.int64]) -> None:
-        """Move the means of the weights by the steps that these positions were learned in."""
-        c = self.config
-        if not c.average:
-            return
-        numbers = [len(some)] if self.races is None else [len(some), int(self.races[some].sum())]
-        for learned, number in zip(self._learned, numbers, strict=True):
-            move_mean(learned.mean, learned.net, 1 - math.exp(-number / c.refine_minibatch / c.average))
 
     # ------------------------------------------------------------------------------------------ files
 

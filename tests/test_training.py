@@ -235,7 +235,7 @@ def test_a_net_for_races_learns_them_and_goes_on_bit_for_bit(tmp_path):
             trainer.round(pool)
         assert trainer.progress.phase == "fit" and trainer.progress.fitted < size
         assert 0 < trainer.races.sum() < len(trainer.races) and trainer.race_loss > 0
-        assert trainer.race.steps[0] < trainer.first.steps[0]
+        assert 0.5 < trainer.race.steps[0] / trainer.first.steps[0] < 1.5
         assert race_error(trainer.race.net, trainer) < race_error(before, trainer)
         trainer.folder = new_folder(dataclasses.replace(trainer.config, out=str(broken)))
         trainer.save()
