@@ -5,6 +5,7 @@ of the terms of the side to act less that of the side that waits, squashed into 
 checker is in more danger on the side that waits, so the two sides have weights of their own. There is a set of weights
 for the beginning of a game and one for its end, mixed by how many pips are left, and one for the race after it. The
 weights (`heuristic_weights.py`) are the same for all games of a kind; which kind a game is follows from its switches.
+A kind that nobody has tuned (`experiments/tune.py`) has the weights of its family.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ from nardy_rl.board import copy_into
 from nardy_rl.jit import inlined, kernel
 from nardy_rl.variant import Variant
 
+KINDS = ("short", "few", "first-hit", "long", "split", "split-left", "runner", "progression", "plakoto")
+
 
 def kind_of(variant: Variant) -> str:
-    """Which table of weights a game has, by its switches."""
+    """Which of the KINDS a game is, by its switches."""
     if variant.family == "short":
         return "first-hit" if variant.hit_wins else "few" if variant.checkers < 15 else "short"
     if variant.family == "plakoto":
@@ -102,7 +105,7 @@ def write_weights(family: str, weights: NDArray[np.float32]) -> str:
 @lru_cache
 def weights_of(family: str, kind: str) -> NDArray[np.float32]:
     """The weights of a kind of game."""
-    return read_weights(family, WEIGHTS[kind])
+    return read_weights(family, WEIGHTS.get(kind, WEIGHTS[family]))
 
 
 class HeuristicBot(ValueBot):

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.agents.baselines import PipsBot
 from nardy_rl.agents.bot import States, ValueBot
-from nardy_rl.agents.heuristic import HeuristicBot, kind_of, write_weights
-from nardy_rl.agents.heuristic_weights import WEIGHTS
+from nardy_rl.agents.heuristic import KINDS, HeuristicBot, kind_of, write_weights
 from nardy_rl.agents.terms import COLUMNS, ESCAPE_CHANCES, HIT_CHANCES, PHASES, RACE, SIZE, list_terms
 from nardy_rl.board import OUTCOME, PLAYER, TURN
 from nardy_rl.experiments.duel import duel
@@ -159,7 +158,7 @@ def tune(kind: str, games: int, generations: int, seed: int, anew: bool) -> Floa
 def main() -> None:
     """The command line of this module."""
     parser = argparse.ArgumentParser(prog="python -m nardy_rl.experiments.tune", description=__doc__)
-    parser.add_argument("kinds", nargs="+", metavar="KIND", help=", ".join(WEIGHTS))
+    parser.add_argument("kinds", nargs="+", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--games", type=int, default=4000, help="of self-play in each game and generation")
     parser.add_argument("--generations", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
