@@ -106,6 +106,8 @@ def strength_figure(groups: Sequence[Group]) -> Figure | None:
     names = sorted({name for group in groups for name in group.names() if name.startswith(STRENGTH)})
     if not names:
         return None
+    # one point, such as that of the gate, is no curve; it is shown only if there is nothing else
+    names = [n for n in names if any(len(run.curve(n).value) > 1 for g in groups for run in g.runs)] or names
     figure = _figure(9.0, 0.6 + 2.9 * len(names))
     panels = figure.subplots(len(names), 2, sharey="row", squeeze=False)
     for row, name in zip(panels, names, strict=True):

@@ -130,6 +130,7 @@ class Rounds:
         self.progress = Progress()
         self.seconds_of_round = 0.0
         self.done_in_round = 0  # games, or positions learned
+        self.phase_of_round = TD
         self.loss = float("nan")
         self.race_loss = float("nan")  # of the net for races
         self.plays_of_game = float("nan")
@@ -336,7 +337,7 @@ class Trainer(Rounds):
         """One round of the present phase with all threads, and on to the next phase where that is due."""
         begun = self._now()
         p = self.progress
-        phase = p.phase
+        phase = self.phase_of_round = p.phase
         if phase == TD:
             self._td_round(pool)
         elif phase == LABEL:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from nardy_rl.agents.policy import FILE_NAME
 from nardy_rl.experiments.config import TrainConfig, config_from
 from nardy_rl.experiments.curves import Curves, Screen
-from nardy_rl.experiments.runs import RESULTS, TD, new_folder, read_config, write_text
+from nardy_rl.experiments.runs import FIT, RESULTS, TD, new_folder, read_config, write_text
 from nardy_rl.experiments.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Watch:
         if p.seconds - self.noted > HISTORY_SECONDS or trainer.done >= 1:
             self.noted = p.seconds
             self._note()
-        due = p.seconds - self.measured > 60 * config.strength_minutes and p.phase != "fit"
+        due = p.seconds - self.measured > 60 * config.strength_minutes and p.phase != FIT
         if config.strength_minutes and (due or ended) and trainer.done < 1:
             self.measured = p.seconds
             won = _duel(trainer, "heuristic", config.strength_games)
@@ -112,11 +112,12 @@ class Watch:
     def _note(self) -> None:
         trainer, p = self.trainer, self.trainer.progress
         scalars = {"selfplay_generation": p.generation, "selfplay_plays_per_game": trainer.plays_of_game}
-        if p.phase in (TD, "fit", "done"):
+        phase = trainer.phase_of_round
+        if phase in (TD, FIT):
             scalars |= {"loss_value_rms": trainer.loss, "loss_step_size": trainer.step_size()}
             if not math.isnan(trainer.race_loss):
                 scalars["loss_race_rms"] = trainer.race_loss
-        unit = "fitted" if p.phase == "fit" else "games"
+        unit = "fitted" if phase == FIT else "games"
         self.curves.add(p, **scalars, **{f"speed_{unit}_per_s": trainer.speed})
 
 
