@@ -217,8 +217,11 @@ def find_play(before: Position, moves: str) -> Position:
     if not fitting:
         raise fail(_reason(before, wanted, plays))
     if len(fitting) > 1:
-        texts = " or ".join(before.move_text(after) for after in fitting)
-        raise fail(f"it could be {texts}; write it in full")
+        texts = [before.move_text(after) for after in fitting]
+        if texts.count(moves.strip()) != 1:
+            raise fail(f"it could be {' or '.join(texts)}; write it in full")
+        # written in full: the game may end by one die, without the hit that two would make
+        fitting = [fitting[texts.index(moves.strip())]]
     debt = _debt(before, fitting[0])
     if wanted.debt not in (None, debt):
         raise fail(f"it leaves {debt or 'nothing'} to be played by the other player, not {wanted.debt}")

@@ -30,6 +30,15 @@ def test_plays_of_random_games_are_written_and_read_back(name):
             assert reads_back(position, after[i]), (position, after[i])
 
 
+@pytest.mark.parametrize("side", ("hyper 4:1 off:2 | 24:1 13:1 12:1", "backgammon 4:1 off:14 | 24:1 13:1 12:13"))
+def test_the_game_may_end_by_one_die_or_by_two_with_a_hit(side):
+    position = Position.from_text(f"{side} | turn=0 throws=6,6 dice=53")
+    plays = {position.move_text(after): after for after in position.plays()}
+    assert sorted(plays) == ["4/1*/off", "4/off"]
+    for text, after in plays.items():
+        assert position.after(text) == after and after.over
+
+
 def case_positions(path):
     for _, case in read_cases(path):
         variant = with_options(VARIANTS[case["variant"]], case["options"])

@@ -198,6 +198,7 @@ def turned_round(row):
     swap_view(row)
 
 
+@settings(deadline=None)  # the kernels are compiled at the first call
 @given(st.integers(0, POINTS_MASK >> 1), st.booleans())
 def test_points_across_twice_are_the_same(points, parallel):
     mask = points << 1
@@ -206,6 +207,7 @@ def test_points_across_twice_are_the_same(points, parallel):
     assert {crossed(d, parallel) for d in range(1, 25) if mask >> d & 1} == {d for d in range(26) if other >> d & 1}
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=WORDS, max_size=WORDS))
 def test_a_state_turned_round_twice_is_the_same(words):
     row = np.array(words, np.uint32)
@@ -217,13 +219,14 @@ def test_a_state_turned_round_twice_is_the_same(words):
     assert (once == row).all()
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 15), min_size=26, max_size=26))
 def test_planes_hold_the_counts_of_checkers(counts):
     assert unpack(pack(np.array(counts))).tolist() == counts
 
 
 @given(st.sampled_from(sorted(VARIANTS)), st.integers(0, 2**62), st.integers(0, 1000))
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 def test_an_opening_is_a_function_of_seed_and_number_and_can_stand_in_a_game(name, seed, game):
     position = Position.opening(name, seed, game)
     assert position == Position.opening(name, seed, game)
