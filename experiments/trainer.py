@@ -54,6 +54,7 @@ from nardy_rl.experiments.runs import (
     save_checkpoint,
     save_labels,
 )
+from nardy_rl.experiments.window import Labelled, Window, joined
 from nardy_rl.plays import Scratch, scratch
 from nardy_rl.rules import rules_of
 from nardy_rl.starts import start_of
@@ -73,50 +74,6 @@ class Memory(NamedTuple):
     scratch: Scratch
     learner: Learner
     notes: Notes
-
-
-Labelled = tuple[States, NDArray[np.float32]]
-"""States uint32[N, 16] and their labels float32[N, K]."""
-
-
-def joined(parts: list[Labelled]) -> Labelled:
-    """One after the other, in arrays of their own."""
-    return np.concatenate([states for states, _ in parts]), np.concatenate([labels for _, labels in parts])
-
-
-class Window:
-    """The labelled positions that are learned from, by the generation that made them."""
-
-    def __init__(self) -> None:
-        self.parts: dict[int, list[Labelled]] = {}
-        self.sizes: dict[int, int] = {}
-
-    def __len__(self) -> int:
-        return sum(self.sizes.values())
-
-    def add(self, generation: int, positions: Labelled) -> None:
-        """Add positions to a generation."""
-        self.parts.setdefault(generation, []).append(positions)
-        self.sizes[generation] = self.sizes.get(generation, 0) + len(positions[0])
-
-    def of(self, generation: int) -> Labelled:
-        """The positions of a generation."""
-        self.parts[generation] = [joined(self.parts[generation])]
-        return self.parts[generation][0]
-
-    def trim(self, size: int) -> list[int]:
-        """Drop the oldest generations while what is left holds `size` positions; returns which were dropped."""
-        dropped: list[int] = []
-        for generation in sorted(self.parts)[:-1]:
-            if len(self) - self.sizes[generation] < size:
-                break
-            del self.parts[generation], self.sizes[generation]
-            dropped.append(generation)
-        return dropped
-
-    def all(self) -> Labelled:
-        """Everything, oldest first."""
-        return joined([part for generation in sorted(self.parts) for part in self.parts[generation]])
 
 
 class Rounds:
