@@ -17,6 +17,8 @@ from nardy_rl.errors import BadRun
 from nardy_rl.variants import parse_variant, variant_definition
 
 CLOCKS = ("wall", "cpu")
+NOT_LEARNED = ("out", "checkpoint_seconds", "strength_minutes", "strength_games", "final_games")
+"""Settings that change nothing of what is learned."""
 
 
 def _setting(default: Any, help: str) -> Any:

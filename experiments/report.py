@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.errors import BadRun
+from nardy_rl.experiments.config import NOT_LEARNED
 from nardy_rl.experiments.runs import CONFIG, HISTORY, RESULTS, write_text
 
 Floats = NDArray[np.float64]
 
 # settings in which the runs of a group may differ: they say nothing of what is learned
-SAME_GROUP = (
-    "seed", "threads", "out", "checkpoint_seconds", "strength_minutes", "strength_games", "final_games",
-)  # fmt: skip
+SAME_GROUP = ("seed", "threads", *NOT_LEARNED)
 STRENGTH = "strength_ppg_"  # of the names in the history: points a game against whom follows; its error is strength_se_
 
 

@@ -9,7 +9,6 @@ error.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import time
 from pathlib import Path
@@ -17,14 +16,10 @@ from typing import Any
 
 from nardy_rl.agents import load_bot
 from nardy_rl.agents.policy import Policy
-from nardy_rl.experiments.config import TrainConfig
+from nardy_rl.experiments.config import NOT_LEARNED, settings_table
 from nardy_rl.experiments.duel import duel
 from nardy_rl.experiments.runs import CONFIG, cpu_name, machine_cores
 
-NOT_LEARNED = (
-    "variant", "seed", "minutes", "games", "out", "checkpoint_seconds", "strength_minutes", "strength_games",
-    "final_games",
-)  # fmt: skip
 WEIGHTS = Path(__file__).resolve().parent.parent / "agents" / "weights"
 
 
@@ -32,10 +27,10 @@ def command_of(settings: dict[str, Any]) -> str:
     """The command of a run: its settings, as far as they change what is learned and are not the default."""
     words = [f"nardy train {settings['variant']} --seed {settings['seed']}"]
     words += [f"--{budget} {settings[budget]:g}" for budget in ("minutes", "games") if settings[budget]]
-    for field in dataclasses.fields(TrainConfig):
-        value = settings.get(field.name, field.default)
-        if field.name not in NOT_LEARNED and value != field.default:
-            words.append(f"--set {field.name}={value}")
+    for name, default, _ in settings_table():
+        value = settings.get(name, default)
+        if name not in ("variant", "seed", "minutes", "games", *NOT_LEARNED) and value != default:
+            words.append(f"--set {name}={value}")
     return " ".join(words)
 
 
