@@ -3,7 +3,8 @@
 `kernel` is `numba.njit` with a disk cache that cannot go stale. Numba checks only the file of the function it
 loads, not the files of the functions that one calls, so an upgrade of this package could run old code. The cache
 of a module therefore lives in a folder named after a hash of its source and of all the modules of this package that it
-imports, directly or not; another version never sees it, and a change elsewhere does not make it compile anew.
+imports, directly or not; another version never sees it, and a change elsewhere does not make it compile anew. Kernels
+of a file that was run without being registered as a module are not kept: a later process could not find their module.
 """
 
 from __future__ import annotations
@@ -83,10 +84,12 @@ def cache_folder(module: str) -> Path:
 
 def _compiled(function: F, **options: bool) -> F:
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder(function.__module__))
+    keep = function.__module__ in sys.modules
+    if keep:
+        config.CACHE_DIR = str(cache_folder(function.__module__))
     try:
         return numba.njit(  # type: ignore[no-any-return]
-            cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp"}, **options
+            cache=keep, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp"}, **options
         )(function)
     finally:
         config.CACHE_DIR = before

@@ -127,6 +127,20 @@ def test_kernels_are_cached_in_that_folder():
     assert any(jit.cache_folder("nardy_rl.lockstep").rglob("lockstep.plays_into*.nbi"))
 
 
+def test_kernels_of_an_unregistered_module_work_in_every_process(tmp_path):
+    file = tmp_path / "loose.py"
+    file.write_text("from nardy_rl.jit import kernel\n\n\n@kernel\ndef twice(n):\n    return 2 * n\n")
+    load = (
+        "from importlib.util import module_from_spec, spec_from_file_location\n"
+        f"spec = spec_from_file_location('loose', {str(file)!r})\n"
+        "module = module_from_spec(spec)\n"
+        "spec.loader.exec_module(module)\n"
+        "assert module.twice(4) == 8\n"
+    )
+    for _ in range(2):  # the second process would load what the first one kept
+        subprocess.run([sys.executable, "-c", load], check=True, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)})
+
+
 @pytest.mark.parametrize("mask", [1, 2, 3, 0x80, 0x1FFFFFE, 0xFFFFFFFF, 0x12345678])
 def test_the_bit_tricks_are_what_they_say(mask):
     assert bit_tricks(np.int64(mask)) == (
