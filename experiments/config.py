@@ -49,10 +49,10 @@ class TrainConfig:
     explore: float = _setting(0.0, "probability of a random play in TD's self-play")
     minibatch: int = _setting(128, "positions of one Adam step of TD")
     block: int = _setting(32, "games whose positions are shuffled together before they are learned")
-    td_share: float = _setting(0.4, "part of the budget spent on TD; the rest goes to generations of labels")
-    generation: int = _setting(400_000, "positions that a generation labels before it learns; 0: no generations")
-    window: int = _setting(2_000_000, "labelled positions that are learned from: the last so many")
-    passes: int = _setting(3, "passes over the window in a generation")
+    td_share: float = _setting(0.2, "part of the budget spent on TD; the rest goes to generations of labels")
+    generation: int = _setting(500_000, "positions that a generation labels before it learns; 0: no generations")
+    window: int = _setting(6_000_000, "labelled positions that are learned from: the last so many")
+    passes: int = _setting(2, "passes over the window in a generation")
     refine_step_size: float = _setting(0.001, "step size of Adam at the start of a generation's passes; falls to 0")
     refine_minibatch: int = _setting(256, "positions of one Adam step in a generation")
     label_trace: float = _setting(0.85, "lambda of the variance-reduced labels: 0 expected targets one throw ahead")
@@ -62,7 +62,9 @@ class TrainConfig:
     rollout_plies: int = _setting(0, "plies after which rollouts are truncated; 0: they go to the end")
     average: float = _setting(0.0, "weights are averaged over about so many Adam steps of the passes; 0: not")
     labels: str = _setting("", "a run folder whose labelled positions are learned first; empty: none")
-    first_passes: int = _setting(6, "passes over the labelled positions of another run, from step_size down")
+    first_passes: int = _setting(6, "passes of a fit that begins anew, from step_size down: see labels, final_hidden")
+    final_hidden: int = _setting(256, "units of the first layer of a new net that ends the run; 0: none")
+    final_labels: int = _setting(1_500_000, "labelled positions without which a run does not end with a new net")
     cap: int = _setting(4000, "plays after which a game of self-play is cut and bootstrapped")
     round: int = _setting(256, "games of a thread between two looks at the clock; part of what the seed determines")
     label_round: int = _setting(16, "the same for games that are labelled")
@@ -117,7 +119,7 @@ _LEAST: dict[str, float] = {
     "checkpoint_seconds": 0, "strength_minutes": 0, "strength_games": 2, "final_games": 0, "td_share": 0,
     "generation": 0, "window": 1, "passes": 1, "first_passes": 1, "rollouts": 0, "rollout_plies": 0,
     "refine_step_size": 0, "refine_minibatch": 1, "label_trace": 0, "label_explore": 0, "label_margin": 0,
-    "average": 0, "label_round": 1, "gate_games": 0,
+    "final_hidden": 0, "final_labels": 1, "average": 0, "label_round": 1, "gate_games": 0,
 }  # fmt: skip
 
 

@@ -156,6 +156,7 @@ def read_config(folder: Path) -> TrainConfig:
 
 NETS = ("net", "m", "v", "player", "mean")  # of what is learned: weights, Adam's moments, who plays, the mean
 RACE_PART = "race "  # before the names of what is learned by the net for races
+FINAL_PART = "final "  # and by the net that the run ends with
 
 
 def save_checkpoint(
@@ -163,7 +164,7 @@ def save_checkpoint(
 ) -> None:
     """Write the checkpoint, atomically. nets: by the names in `NETS`; steps: Adam's, by thread, as "steps".
 
-    With a net for races the same again, with `RACE_PART` before the names.
+    With a net for races the same again, with `RACE_PART` before the names, and so while a final net is learned.
     """
     tensors: dict[str, NDArray[Any]] = dict(steps)
     for part, values in nets.items():
@@ -178,7 +179,7 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, Net], dict[str, NDArray[np.
         tensors, header = read_tensors(folder / CHECKPOINT)
         if header.get("format") != CHECKPOINT_FORMAT:
             raise BadRun(f"{folder / CHECKPOINT} has the format {header.get('format')!r}: another release made it")
-        kinds = ("", RACE_PART) if f"{RACE_PART}steps" in tensors else ("",)
+        kinds = [kind for kind in ("", RACE_PART, FINAL_PART) if f"{kind}steps" in tensors]
         parts: dict[str, dict[str, NDArray[Any]]] = {kind + part: {} for kind in kinds for part in NETS}
         for name, tensor in tensors.items():
             part, dot, weight = name.partition(".")

@@ -7,6 +7,9 @@ clock is looked at. Phases:
     label   games whose positions get labels (labels.py), played by the net as it is
     fit     passes over the labelled positions of the window (refine.py); then `label` again, or the end
 
+A run with labels enough (`final_labels`) ends with a fit from scratch: a new, wider net (`final_hidden`) learns the
+window. While it does, the net that made the labels is the player.
+
 With nets=kinds a second net goes along from the first generation on: it learns the races among the positions of a fit,
 when the first net learns them all, and values races in the policy. The games of the run are played by the first.
 
@@ -41,6 +44,7 @@ from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.experiments.learned import Learned, copied
 from nardy_rl.experiments.runs import (
     DONE,
+    FINAL_PART,
     FIT,
     LABEL,
     RACE_PART,
@@ -155,6 +159,7 @@ class Trainer(Rounds):
         self.outputs = outputs_of(self.variant)
         self.digest = hashlib.sha256(repr((self.variant.family, output_names(self.variant))).encode()).hexdigest()[:16]
         self.first, self.race = self._first_nets()
+        self.final: Learned | None = None  # the net that the run ends with, while it is fitted
         self.window = Window()
         self.written: dict[int, int] = {}  # labelled positions that are on the disk, by generation
         self.material: Labelled | None = None  # of the present fit
@@ -171,7 +176,7 @@ class Trainer(Rounds):
         config = self.config
         if not config.init:
             hidden = config.hidden, config.hidden2, config.hidden3
-            return Learned(new_net(self.encoding, self.outputs, hidden, config.seed), self.threads), None
+            return self._new(hidden), None
         path = pretrained_path(self.variant) if config.init == "pretrained" else Path(config.init)
         if path is None:
             raise BadRun(f"--init pretrained: no policy comes with {config.variant}; give a file or a run folder")
@@ -182,10 +187,19 @@ class Trainer(Rounds):
         first = Learned(copied(policy.net), self.threads)
         return first, None if race is None else Learned(copied(race), self.threads)
 
+    def _new(self, hidden: tuple[int, int, int]) -> Learned:
+        """Random weights to learn."""
+        return Learned(new_net(self.encoding, self.outputs, hidden, self.config.seed), self.threads)
+
+    @property
+    def _players(self) -> list[Learned]:
+        """The nets of the policy so far: one, or two."""
+        return [self.first] if self.race is None else [self.first, self.race]
+
     @property
     def _learned(self) -> list[Learned]:
-        """All that is learned: one net or two."""
-        return [self.first] if self.race is None else [self.first, self.race]
+        """All that the present phase learns."""
+        return self._players if self.final is None else [self.final]
 
     def _first_labels(self, run: Path) -> None:
         """Take over the labelled positions of another run, to be learned first."""
@@ -201,7 +215,10 @@ class Trainer(Rounds):
         """Go on from the last checkpoint of the folder."""
         nets, steps, self.progress = load_checkpoint(self.folder)
         self.first = Learned.restored(nets, steps, "", self.threads)
-        self.race = Learned.restored(nets, steps, RACE_PART, self.threads) if f"{RACE_PART}steps" in steps else None
+        self.race, self.final = (
+            Learned.restored(nets, steps, part, self.threads) if f"{part}steps" in steps else None
+            for part in (RACE_PART, FINAL_PART)
+        )
         p = self.progress
         if p.phase in (LABEL, FIT):
             self._load_window()
@@ -224,17 +241,7 @@ class Trainer(Rounds):
 
     def make_buffers(self) -> None:
         """Allocate each thread's memory and compile the kernels."""
-        net, samples = self.first.net, 3 * self.config.cap + 128 * self.config.block
-        self.memory = [
-            Memory(
-                new_quick(net),
-                quick_work_of(net),
-                scratch(),
-                self.first.learner(new_learner(net, samples), thread),
-                new_notes(self.outputs, self.config.cap),
-            )
-            for thread in range(self.threads)
-        ]
+        self.memory = self._memory(self.first)
         self._play(0, 0, 0, 0.0)
         if self.config.generation:
             self._label(0, 0, 0)
@@ -242,6 +249,22 @@ class Trainer(Rounds):
             self._fit(0, self.first, nothing, np.zeros(0, np.int64), self.config.refine_minibatch, 0.0)
             if self.config.nets == "kinds":
                 races(self.rules, nothing[0])
+        if self.final is not None:
+            self.memory = self._memory(self.final)
+
+    def _memory(self, learned: Learned) -> list[Memory]:
+        """Each thread's memory for a net of this shape."""
+        net, samples = learned.net, 3 * self.config.cap + 128 * self.config.block
+        return [
+            Memory(
+                new_quick(net),
+                quick_work_of(net),
+                scratch(),
+                learned.learner(new_learner(net, samples), thread),
+                new_notes(self.outputs, self.config.cap),
+            )
+            for thread in range(self.threads)
+        ]
 
     # ------------------------------------------------------------------------------------------ budget
 
@@ -259,7 +282,7 @@ class Trainer(Rounds):
         part = p.fitted / self.fit_size
         if p.last and c.minutes:
             part = max(part, (p.seconds - p.fit_from) / max(60 * c.minutes - p.fit_from, 1e-9))
-        return falling(c.refine_step_size if p.generation else c.step_size, 0.0, part)
+        return falling(c.step_size if self._fits_anew else c.refine_step_size, 0.0, part)
 
     @property
     def fit_size(self) -> int:
@@ -268,13 +291,31 @@ class Trainer(Rounds):
 
     @property
     def _passes(self) -> int:
-        """Passes of the present fit; generation 0 are the labels of another run."""
-        return self.config.passes if self.progress.generation else self.config.first_passes
+        """Passes of the present fit."""
+        return self.config.first_passes if self._fits_anew else self.config.passes
+
+    @property
+    def _fits_anew(self) -> bool:
+        """Does the present fit begin anew: with the labels of another run (generation 0), or the final net."""
+        return self.progress.generation == 0 or self.final is not None
+
+    @property
+    def _ends_anew(self) -> bool:
+        """Will the run, if it ends now, end with a new net."""
+        return self.config.final_hidden > 0 and len(self.window) >= self.config.final_labels
 
     @property
     def _fit_seconds(self) -> float:
         """How long a fit over the window will take."""
         return self.config.passes * len(self.window) / (self.progress.fit_speed or FITS_A_SECOND * self.threads)
+
+    @property
+    def _last_seconds(self) -> float:
+        """How long the fit that ends the run will take; of a new net it takes time as its width."""
+        if not self._ends_anew:
+            return self._fit_seconds
+        wider = self.config.final_hidden / len(self.first.net.b1)
+        return self._fit_seconds * wider * self.config.first_passes / self.config.passes
 
     # ------------------------------------------------------------------------------------------ rounds
 
@@ -283,9 +324,8 @@ class Trainer(Rounds):
         p = self.progress
         if p.phase == FIT:
             part = p.fitted / self.fit_size
-            return (
-                f"generation {p.generation}: learning {len(self.window):,} positions, {part:.0%}  loss {self.loss:.3f}"
-            )
+            what = f"generation {p.generation}" if self.final is None else "the final net"
+            return f"{what}: learning {len(self.window):,} positions, {part:.0%}  loss {self.loss:.3f}"
         if p.phase == LABEL:
             return f"generation {p.generation}: {p.labelled:,} positions labelled  {self._games_text()}"
         return super().text()
@@ -318,16 +358,19 @@ class Trainer(Rounds):
                 p.phase = DONE
         elif p.phase == LABEL:
             out_of_games = self._part_of_games >= 1
-            out_of_time = self._seconds_left <= self._fit_seconds
-            room = self._seconds_left > SMALLEST_REST * self._fit_seconds
+            out_of_time = self._seconds_left <= self._last_seconds
+            room = self._seconds_left > self._last_seconds + self._fit_seconds
             if out_of_games or out_of_time or (p.labelled >= c.generation and room):
                 self._begin_fit(last=out_of_games or out_of_time)
         elif p.phase == FIT and (p.fitted >= self.fit_size or (p.last and self._seconds_left <= 0)):
             for learned in self._learned:
                 learned.take(learned.mean if c.average else learned.net)
+            if self.final is not None:
+                self.first, self.final = self.final, None
             p.generation, p.labelled, p.fitted = p.generation + 1, 0, 0
             self.material = self.races = self.order = None
-            if self._part_of_games >= 1 or self._seconds_left <= SMALLEST_REST * self._fit_seconds:
+            no_room = not self._ends_anew and self._seconds_left <= SMALLEST_REST * self._fit_seconds
+            if p.last or self._part_of_games >= 1 or no_room:
                 p.phase = DONE
             else:
                 self._label_next()
@@ -424,6 +467,9 @@ class Trainer(Rounds):
         for generation in self.window.trim(self.config.window):
             labels_file(self.folder, generation).unlink(missing_ok=True)
         p.phase, p.fitted, p.fit_from, p.last = FIT, 0, p.seconds, last
+        if last and self._ends_anew:
+            self.final = self._new((self.config.final_hidden, self.config.hidden2, self.config.hidden3))
+            self.memory = self._memory(self.final)
         for learned in self._learned:
             learned.begin_fit()
 
@@ -432,7 +478,7 @@ class Trainer(Rounds):
         p, c = self.progress, self.config
         if self.material is None:
             self.material = self.window.all()
-            self.races = races(self.rules, self.material[0]) if self.race else None
+            self.races = races(self.rules, self.material[0]) if self.race and self.final is None else None
         number, begin = divmod(p.fitted, len(self.material[0]))
         if self.order is None or self.order[0] != number:
             self.order = number, fit_order(c.seed, p.generation, number, len(self.material[0]))
@@ -448,14 +494,14 @@ class Trainer(Rounds):
                 move_mean(learned.mean, learned.net, 1 - math.exp(-len(some) / c.refine_minibatch / c.average))
         self.done_in_round = len(some)
         p.fitted += len(some)
-        self.loss = self.first.loss
+        self.loss = self._learned[0].loss
         self.race_loss = self.race.loss if self.race else self.race_loss
 
     def _fit_part(self, thread: int, part: NDArray[np.int64], step_size: float) -> None:
-        """A thread's part of a round of a fit: positions by number, all for the first net, races for the other."""
+        """A thread's part of a round of a fit: positions by number, all for one net, races for the net for races."""
         assert self.material is not None
         size = self.config.refine_minibatch
-        self._fit(thread, self.first, self.material, part, size, step_size)
+        self._fit(thread, self._learned[0], self.material, part, size, step_size)
         if self.race is not None and self.races is not None and len(part):
             some = part[self.races[part]]  # in about as many steps as the first net makes: with fewer it lags behind
             self._fit(thread, self.race, self.material, some, max(1, round(len(some) * size / len(part))), step_size)
@@ -475,10 +521,10 @@ class Trainer(Rounds):
     def policy(self) -> Policy:
         """The policy so far. It shares the weights: use it before the next round, or save it."""
         fitting = self.progress.phase == FIT
-        prefixes = ("", RACE_PREFIX)[: len(self._learned)]
+        prefixes = ("", RACE_PREFIX)[: len(self._players)]
         nets = {
             prefix: learned.player if fitting else learned.net
-            for prefix, learned in zip(prefixes, self._learned, strict=True)
+            for prefix, learned in zip(prefixes, self._players, strict=True)
         }
         return policy_of(self.variant, nets, self.config.inputs, self._header(), str(self.folder))
 
@@ -489,9 +535,10 @@ class Trainer(Rounds):
                 save_labels(self.folder, generation, self.window.of(generation), self.digest)
                 self.written[generation] = size
         nets, steps = self.first.saved("")
-        if self.race is not None:
-            more, more_steps = self.race.saved(RACE_PART)
-            nets, steps = nets | more, steps | more_steps
+        for part, learned in ((RACE_PART, self.race), (FINAL_PART, self.final)):
+            if learned is not None:
+                more, more_steps = learned.saved(part)
+                nets, steps = nets | more, steps | more_steps
         save_checkpoint(self.folder, nets, steps, self.progress)
         self.policy().save(self.folder / FILE_NAME)
 

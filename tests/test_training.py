@@ -203,6 +203,52 @@ def test_a_run_of_three_layers_goes_on_from_its_checkpoint(tmp_path):
         np.testing.assert_array_equal(ours, theirs)
 
 
+def test_labels_enough_end_the_run_with_a_new_net_that_goes_on_bit_for_bit(tmp_path):
+    def begun(out, *settings):
+        base = config_from(None, [*GENERATIONS[3::2], *settings], variant="hyper", games=300, seed=5, threads=1)
+        trainer = Trainer(config := dataclasses.replace(base, out=str(out)), new_folder(config))
+        trainer.make_buffers()
+        return trainer
+
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    trainer = begun(whole, "final_hidden=24", "final_labels=1000", "passes=2", "first_passes=4")
+    with ThreadPoolExecutor(1) as pool:
+        while trainer.final is None:
+            trainer.round(pool)
+        assert trainer.progress.last and len(trainer.window) >= 1000 and trainer.fit_size == 4 * len(trainer.window)
+        before = copied(trainer.final.net)
+        while trainer.progress.fitted < trainer.fit_size / 2:
+            trainer.round(pool)
+        assert trainer.final is not None and trainer.step_size() == pytest.approx(0.0015, rel=0.2)
+        assert hidden_of(trainer.policy().net)[0] == 16  # who made the labels plays until the new net has learned
+        trainer.folder = new_folder(dataclasses.replace(trainer.config, out=str(broken)))
+        trainer.save()
+        trainer.folder = whole
+        while trainer.done < 1:
+            trainer.round(pool)
+        trainer.save()
+    assert trainer.final is None and hidden_of(trainer.first.net) == (24, 8)
+    assert mean_error(trainer.first.net, trainer) < 0.5 * mean_error(before, trainer)
+    assert main(["train", "--resume", str(broken), "--json"]) == 0
+    ours, theirs = tensors(broken), tensors(whole)
+    assert ours.keys() == theirs.keys() and "final net.w1" not in ours
+    for name in theirs:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+    assert Policy.load(broken).header["hidden"] == [24, 8]
+    narrow = begun(tmp_path / "narrow", "final_hidden=24", "final_labels=1000000")
+    with ThreadPoolExecutor(1) as pool:
+        while narrow.done < 1:
+            narrow.round(pool)
+    assert hidden_of(narrow.first.net)[0] == 16  # there were not labels enough
+
+
+def mean_error(net, trainer):
+    """Root mean square error of a net's values of the window."""
+    states, labels = trainer.window.all()
+    policy = Policy(trainer.variant, net, trainer.config.inputs, {}, "net")
+    return np.sqrt(np.mean(((policy.outputs(states) - labels) @ policy.meaning.points) ** 2))
+
+
 def kinds_trainer(out, **settings):
     base = config_from(None, [*GENERATIONS[3::2], "nets=kinds"], variant="hyper", games=300, seed=5, threads=1)
     config = dataclasses.replace(base, out=str(out), **settings)
