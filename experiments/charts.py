@@ -7,7 +7,7 @@ are single runs.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,6 +178,31 @@ def final_figure(groups: Sequence[Group]) -> Figure | None:
     axes.axvline(0, color=INK, linewidth=0.8, zorder=1)
     axes.margins(x=0.08)
     _legend(figure, axes, groups)
+    return figure
+
+
+def variants_figure(results: Sequence[Mapping[str, Any]]) -> Figure:
+    """Strength against `heuristic` while training, a panel a game; the last point is the duel at the end."""
+    across = min(5, len(results))
+    down = -(-len(results) // across)
+    figure = _figure(2.2 * across, 0.4 + 1.7 * down)
+    panels = figure.subplots(down, across, sharex=True, squeeze=False)
+    for axes in panels.flat[len(results) :]:
+        axes.set_visible(False)
+    for axes, result in zip(panels.flat, results, strict=False):
+        minutes, value, error = (np.array(result["curve"][key]) for key in ("minutes", "value", "error"))
+        last = result["duels"]["heuristic"]
+        axes.plot(minutes, value, color=COLOURS[0], linewidth=1.2)
+        axes.fill_between(minutes, value - error, value + error, color=COLOURS[0], alpha=0.18, linewidth=0)
+        axes.errorbar(
+            result["budget"]["minutes"], last["ppg"], yerr=last["se"], fmt="o", color=COLOURS[1], markersize=4
+        )
+        _dress(axes, "", "")
+        axes.set_title(result["variant"], fontsize=9, color=INK)
+        axes.axhline(0, color=INK, linewidth=0.8, zorder=1)
+        _from_zero(axes)
+    figure.supxlabel("minutes of training", fontsize=9, color=INK)
+    figure.supylabel("points a game against heuristic", fontsize=9, color=INK)
     return figure
 
 

@@ -536,24 +536,58 @@ def report(runs: tuple[Path, ...], out: Path, form: str, as_json: bool) -> int:
     return DONE
 
 
+def _bench_variants(names: tuple[str, ...], budget: tuple[float, str, int, int], out: Path, as_json: bool) -> int:
+    """Train and measure games, all where none is named."""
+    from nardy_rl.experiments.bench_variants import Budget, bench_variants, markdown
+    from nardy_rl.experiments.screen import messages
+    from nardy_rl.variants import VARIANTS
+
+    chosen = [_variant(name) for name in names if name != "all"] or list(VARIANTS.values())
+    console = messages()
+    data = bench_variants(chosen, Budget(*budget), out, console.print, console)
+    if as_json:
+        _emit(data)
+    else:
+        _print(markdown(data["results"]))
+        for file in data["files"]:
+            _print(f"written   {file}")
+    return DONE
+
+
 @command("nardy bench engine --variant backgammon --seconds 2")
-@click.argument("what", metavar="engine|train|env|search")
+@click.argument("what", metavar="engine|train|env|search|variants")
 @click.option("--variant", "names", multiple=True, metavar="VARIANT", help="A game, or all; may be repeated.")
 @click.option("--peers", is_flag=True, help="Measure the installed rivals in the same run.")
 @click.option("--seconds", type=TIME, default=2.0, show_default=True, help="CPU seconds of a round.")
-def bench(what: str, names: tuple[str, ...], peers: bool, seconds: float, as_json: bool) -> int:
-    """Measure speed.
+@click.option("--minutes", type=TIME, default=5.0, show_default=True, help="variants: of training, each game.")
+@click.option(
+    "--clock", type=click.Choice(["wall", "cpu"]), default="wall", show_default=True, help="variants: of them."
+)
+@click.option("--games", type=COUNT, default=2000, show_default=True, help="variants: of each duel.")
+@click.option("--seed", type=WHOLE, default=1, show_default=True, help="variants: of training and duels.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default="runs/variants", show_default=True, help="variants: the folder."
+)
+def bench(
+    what: str, names: tuple[str, ...], peers: bool, seconds: float, minutes: float, clock: str, games: int, seed: int,
+    out: Path, as_json: bool,
+) -> int:  # fmt: skip
+    """Measure speed, or train and measure every game.
 
-    Results are asserted equal first, then timed in alternating rounds.
+    Speed: results are asserted equal first, then timed in alternating rounds. `variants` trains all games (or those
+    named) from scratch at one budget and writes their table; stopped, the same command goes on.
     """
+    if what == "variants":
+        return _bench_variants(names, (minutes, clock, seed, games), out, as_json)
     from nardy_rl.experiments.screen import bench_table, messages
     from nardy_rl.variants import VARIANTS
 
     if what not in BENCHES:
-        raise BadOption(f"there is no benchmark {what!r}{did_you_mean(what, BENCHES)}; there are {', '.join(BENCHES)}")
+        known = [*BENCHES, "variants"]
+        raise BadOption(f"there is no benchmark {what!r}{did_you_mean(what, known)}; there are {', '.join(known)}")
     module = BENCHES[what]
     if module is None:
-        raise BadOption(f"this release has no benchmark {what!r} yet; it has engine, train and env")
+        raise BadOption(f"this release has no benchmark {what!r} yet; it has engine, train, env and variants")
     measure = getattr(importlib.import_module(f"nardy_rl.experiments.{module}"), f"bench_{what}")
     chosen = list(VARIANTS.values()) if "all" in names else [_variant(name) for name in names] or None
     console = messages()
