@@ -31,6 +31,7 @@ from nardy_rl.variant import Variant
 from nardy_rl.variants import parse_variant, variant_text
 
 if TYPE_CHECKING:
+    from nardy_rl.agents.net import Outputs
     from nardy_rl.position import Position
 
 States = NDArray[np.uint32]
@@ -162,8 +163,11 @@ class Bot(ABC):
 class ValueBot(Bot):
     """A bot that values positions and takes the play to the best one; the first of equals.
 
-    A subclass gives `estimate`. `roll_values` makes any of them an evaluator for adjusting luck in duels.
+    A subclass gives `estimate`. `roll_values` makes any of them an evaluator for adjusting luck in duels. `meaning`
+    says what its outputs mean (`net.outputs_of`); None for one that knows values only.
     """
+
+    meaning: Outputs | None = None
 
     def __init__(self, variant: Variant, name: str) -> None:
         super().__init__(variant, name)
@@ -178,6 +182,10 @@ class ValueBot(Bot):
         values = self.estimate(states)
         settle_values(states, self.table, values)
         return values
+
+    def evaluations(self, states: States) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Outputs f32[M, K] of states as `meaning` has them, and `values`; K is 0 where the bot knows no outcomes."""
+        return np.empty((len(states), 0), np.float32), self.values(states)
 
     def pick(
         self, states: States, plays: States, first: NDArray[np.int64], draws: NDArray[np.uint64]
@@ -350,8 +358,8 @@ def load_bot(variant: str | Variant, text: str) -> Bot:
     """The bot that a text names, for one game.
 
     variant: an id with options as on the command line, or a Variant. text: `random`, `pips`, `heuristic`,
-    `pretrained`, `pubeval`, `gnubg` (or `gnubg@1ply`, ...), the path of a policy file or of a run folder,
-    `module:Class`, or an entry point of the group `nardy_rl.bots`.
+    `pretrained`, `pubeval`, `gnubg`, the path of a policy file or of a run folder, `module:Class`, or an entry point of
+    the group `nardy_rl.bots`; then a depth, as in `pretrained@1ply`, for a bot that values positions (`search.py`).
 
     Raises BadBot for an unknown bot or one that cannot play this game, BadPolicy for a bad policy file,
     MissingExtra where an optional package is needed.
@@ -364,8 +372,10 @@ def load_bot(variant: str | Variant, text: str) -> Bot:
 
         return GnubgBot(variant, depth or 0, text)
     bot = _bot_named(variant, name)
-    if depth:
-        raise BadBot(f"bot {text!r}: {name} has no search: name it without @{depth}ply (gnubg takes a depth)")
+    if depth:  # by name, so that the kernels here are not compiled anew when the search changes
+        search = importlib.import_module("nardy_rl.agents.search")
+        searching: Bot = search.searching(bot, depth, text)
+        return searching
     return bot
 
 

@@ -89,6 +89,12 @@ class OwnPolicy(ValueBot):
         values = self.meaning.constant + self.outputs(states) @ self.meaning.points
         return values.astype(np.float32)
 
+    def evaluations(self, states: States) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """See `ValueBot.evaluations`."""
+        outputs, ended = self.outputs(states), over(states)
+        outputs[ended] = self.meaning.exact[outcomes(states[ended])]
+        return outputs, (self.meaning.constant + outputs @ self.meaning.points).astype(np.float32)
+
     def save(self, path: Path) -> None:
         """Write the weights and what they are for, atomically."""
         tensors = {name: w.detach().numpy() for name, w in self.module.state_dict().items()}

@@ -94,9 +94,13 @@ class Policy(ValueBot):
 
         By the fast evaluation (`quick.py`), up to a few thousandths of a point beside `outputs`.
         """
+        return self.evaluations(states)[1]
+
+    def evaluations(self, states: States) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """See `ValueBot.evaluations`; by the fast evaluation, exact where the game is over."""
         rows, outputs, values = self._room(states)
         quick_batch(self.rules, self.encoding, self._weights(), self.meaning, self._work(), rows, outputs, values)
-        return values
+        return outputs, values
 
     def outputs(self, states: States) -> NDArray[np.float32]:
         """Cumulative probabilities f32[M, K] of the variant's outcomes (`net.output_names` names them)."""
@@ -183,9 +187,10 @@ class KindsPolicy(Policy):
         """See `Policy.nets`."""
         return {"": self.net, RACE_PREFIX: self.race.net}
 
-    def estimate(self, states: States) -> NDArray[np.float32]:
-        """See `Policy.estimate`; each state by the net of its kind."""
-        return self._by_kind(states, super().estimate, self.race.estimate)
+    def evaluations(self, states: States) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """See `ValueBot.evaluations`; each state by the net of its kind."""
+        both = self._by_kind(states, _in_one(super().evaluations), _in_one(self.race.evaluations))
+        return both[:, :-1], both[:, -1]
 
     def outputs(self, states: States) -> NDArray[np.float32]:
         """See `Policy.outputs`; each state by the net of its kind."""
@@ -209,6 +214,11 @@ class KindsPolicy(Policy):
     def _test_outputs(self, states: States) -> dict[str, Any]:
         """See `Policy._test_outputs`; what the race net says of the same states besides."""
         return super()._test_outputs(states) | {"race outputs": self.race._test_outputs(states)["outputs"]}
+
+
+def _in_one(evaluations: Callable[[States], tuple[NDArray[np.float32], NDArray[np.float32]]]) -> Evaluation:
+    """Outputs and values as one array f32[M, K + 1]."""
+    return lambda states: np.column_stack(evaluations(states))
 
 
 def policy_of(variant: Variant, nets: Mapping[str, Net], kind: str, header: Mapping[str, Any], name: str) -> Policy:

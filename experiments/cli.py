@@ -299,6 +299,49 @@ def convert(variant: str, text: str, form: str | None, as_json: bool) -> int:
     return DONE
 
 
+@command(
+    "nardy analyse 4HPwATDgc/ABMA --dice 31 --bot pretrained@1ply",
+    ignore_unknown_options=True,
+    help_option_names=["--help"],
+)
+@click.argument("words", nargs=-1, required=True, metavar="[VARIANT] POSITION")
+@click.option("--bot", metavar="BOT", help="Who analyses; by default the best one shipped, one ply deep.")
+@click.option("--dice", metavar="DICE", help="Dice to throw in the position, as 31.")
+@click.option("--most", type=COUNT, default=10, show_default=True, help="Plays to list; with --json all.")
+@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+@click.option("--threads", type=COUNT, help="Threads that search; all cores by default. The figures are the same.")
+def analyse(
+    words: tuple[str, ...], bot: str | None, dice: str | None, most: int, markdown: bool, threads: int | None,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """What a bot says of a position.
+
+    With dice its plays, the best first, with equities and the probabilities of all outcomes; without dice what the
+    position is worth. POSITION is any form that convert reads, in quotes; a text names its game itself.
+    """
+    from nardy_rl.agents.search import use_threads
+    from nardy_rl.experiments import analyse as analysis
+    from nardy_rl.experiments.screen import getting_ready, messages, table
+
+    sys.path.append(os.getcwd())  # where a user's own module:Class is
+    game = analysis.read_game(words, dice)
+    with getting_ready(messages()):
+        player = analysis.value_bot(game.variant, bot)
+    use_threads(player, threads)
+    with messages().status("looking ahead..."):
+        data = analysis.analyse(player, game)
+    if as_json:
+        _emit(data)
+        return DONE
+    columns, rows = analysis.analysis_rows(game.variant, data, most)
+    if markdown:
+        click.echo(f"{analysis.heading(game, data)}\n\n{analysis.markdown(columns, rows)}")
+    else:
+        click.echo(f"{game.picture()}\n")
+        _print(analysis.heading(game, data), table(columns, rows))
+    return DONE
+
+
 def _or_none(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function returns, or None where it refuses."""
     try:

@@ -199,7 +199,7 @@ def test_an_installed_entry_point_is_a_bot(users_module, monkeypatch):
     "name, message",
     (
         ("heuristc", "unknown bot 'heuristc'; did you mean 'heuristic'"),
-        ("pips@2ply", "'pips@2ply': pips has no search"),
+        ("random@2ply", "'random@2ply': random does not value positions"),
         ("heuristic@two", "'two' must be written like 1ply"),
         ("my_bots:Frist", "no 'Frist'; did you mean 'First'"),
         ("my_bots:NoChoice", "'my_bots:NoChoice' has no method choose"),

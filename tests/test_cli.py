@@ -109,7 +109,7 @@ REFUSED = [
     ("evaluate hyper --a rubbish --b random", ["rubbish"]),
     ("evaluate hyper --a full --b random", ["full", "policy.safetensors"]),
     ("evaluate hyper --a nobody.at:home --b random", ["nobody.at"]),
-    ("evaluate hyper --a pips@2ply --b random", ["pips@2ply", "no search"]),
+    ("evaluate hyper --a random@2ply --b random", ["random@2ply", "does not value"]),
     ("evaluate hyper --a random", ["--b", "--help"]),
     ("evaluate hyper --a random --b random --games 0", ["--games 0", "at least 1"]),
     ("evaluate hyper --a random --b random --luck random", ["--luck random", "none"]),
