@@ -86,8 +86,9 @@ def fibs_board(game: GameState | Position, names: tuple[str, str] = ("O", "X")) 
 def from_fibs_board(variant: Variant | str, text: str, gnubg: bool = False) -> GameState:
     """The state of a FIBS board string; raises BadPosition or BadMatch naming the number that is wrong.
 
-    gnubg: the line comes from gnubg's socket for external players, where the first player is always the one on
-    roll, and number 38 says that a double is open, whoever has to answer it.
+    gnubg: the line comes from gnubg's socket for external players. There O is gnubg's player 1 and X its player 0, but
+    the names and the points are those of the one on roll and of the other; the dice are given twice, and number 38 says
+    that a double is open, whoever has to answer it.
     """
     variant = game_of(variant, "a FIBS board")
     line = text.strip()
@@ -104,7 +105,7 @@ def from_fibs_board(variant: Variant | str, text: str, gnubg: bool = False) -> G
             wanted = ", ".join(map(str, allowed))
             raise BadPosition(f"{what}: number {at} is {n[at - 1]}; it must be one of {wanted}")
     me = int(colour == -1)
-    roller = me if gnubg or turn == colour else 1 - me
+    roller = me if turn == colour else 1 - me
     dice = [die for die in (my_dice if roller == me else other_dice) if die]
     if len(dice) == 1 or any(not 1 <= die <= 6 for die in dice):
         raise BadPosition(f"{what}: dice {n[30:34]} are no throw of the player on roll")
@@ -112,7 +113,7 @@ def from_fibs_board(variant: Variant | str, text: str, gnubg: bool = False) -> G
     if bool(turn) == position.over and not gnubg:
         raise BadPosition(f"{what}: number 30 is {turn}, but the game is {'' if position.over else 'not '}over")
     _check_borne_off(n, position, me, what)
-    score = (my_points, other_points) if me == 0 else (other_points, my_points)
+    score = (my_points, other_points) if (roller if gnubg else me) == 0 else (other_points, my_points)
     may_be_crawford = variant.crawford and value == 1 and not n[48] and (may == [0, 0] or not n[49])
     try:
         cube, offer = _cube(value, may, me), None

@@ -246,10 +246,11 @@ def test_the_bar_is_in_a_position_id():
 
 
 def test_boards_from_gnubgs_socket_are_read_by_who_is_on_roll():
-    # sent by gnubg 1.07.001 to an external player: asked to roll as its player 0, then to answer a double and a beaver
+    # sent by gnubg 1.07.001 to an external player: asked to roll as its player 0 (here X, player 1) after the other has
+    # opened with 8/5 6/5, then to answer a double and a beaver
     board = "board:gnubg:root:5:0:0:0:-2:0:0:0:2:4:0:2:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0:"
     game = from_fibs_board("backgammon", board + "-1:0:0:0:0:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1", gnubg=True)
-    assert (game.player, game.position.player, game.position.counts[0, 5], game.actions[0]) == (0, 0, 2, "throw")
+    assert (game.player, game.position.player, game.position.counts[0, 5], game.actions[0]) == (1, 1, 2, "throw")
     game = from_fibs_board("backgammon", board + "1:0:0:0:0:1:1:1:1:1:-1:0:25:0:0:0:0:0:0:0:1", gnubg=True)
     assert (game.player, game.position.player, game.actions) == (1, 0, ("take", "drop"))
     money = (
@@ -258,7 +259,14 @@ def test_boards_from_gnubgs_socket_are_read_by_who_is_on_roll():
     game = from_fibs_board("backgammon:beavers=true", money + "0:0:0:0:0:0:0:1", gnubg=True)
     assert (game.player, game.offer.kind, game.stake) == (0, "beaver", 1)
     thrown = from_fibs_board("backgammon", board + "-1:3:1:3:1:2:0:1:0:1:-1:0:25:0:0:0:0:0:0:0:1", gnubg=True)
-    assert (thrown.player, thrown.position.dice, thrown.cube) == (0, (3, 1), Cube(2, 1))
+    assert (thrown.player, thrown.position.dice, thrown.cube) == (1, (3, 1), Cube(2, 1))
+    later = (
+        "board:gnubg:root:3:0:2:0:-1:-1:0:0:0:5:0:3:0:0:0:-4:6:0:0:-1:-3:0:-5:0:0:0:0:1:0:-1:2:1:2:1:1:1:1:0:1:-1:0:25:"
+        "0:0:0:0:0:0:0:1"
+    )  # X has 24 23 13:4 9 8:3 6:5 and is on roll, with no points to the other's two
+    game = from_fibs_board("backgammon", later, gnubg=True)
+    assert (game.match.score, game.player) == ((2, 0), 1)
+    assert game.position.after("9/7 8/7").counts[1, 7] == 2
 
 
 def test_the_example_of_the_fibs_protocol_is_read():

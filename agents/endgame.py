@@ -1,0 +1,202 @@
+"""Values of endgames, for bots and as labels: looked up in the tables of `bearoff_solve.py`.
+
+A state is in the tables when both sides are all home or off and the next to act throws. With up to 6 checkers a side
+its equity is that of best play on both sides. With more it is that of a race in which each side plays to be off in the
+fewest turns on average, and its gammon is that of a loser who plays for his first checker off.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from nardy_rl.agents.bearoff import Model, home_number, is_home, model_of
+from nardy_rl.agents.bearoff_solve import SMALL, one_sided, two_sided
+from nardy_rl.agents.table_files import kept
+from nardy_rl.board import EXTRA, OUTCOME, OWED, TURN
+from nardy_rl.errors import BadOption
+from nardy_rl.jit import inner, kernel
+from nardy_rl.results import can_draw, checkers_left, score_levels, score_table
+from nardy_rl.variant import Variant
+
+
+class Endgame(NamedTuple):
+    """A game's tables and what they are worth in it, for kernels. A table that there is not has no positions."""
+
+    off: np.ndarray  # float32[kinds, N, T]: chance that the last checker is off after t turns
+    first: np.ndarray  # float32[kinds, N, T]: and the first
+    equity: np.ndarray  # float32[kinds, M, M]: with best play, at [kind, who throws, the other], in points
+    checkers: int  # of a side
+    gammon: int  # points that a win counts more if the loser has borne off none
+    plain: int  # 1: every win of the two-sided table is a point, so that its equity says the chance to win
+    more: int  # number of the net's output `win 2`; -1 if there is none
+    lose_more: int  # that of `lose 2`
+    lose: int  # that of `lose`, where games can be drawn; else -1
+
+
+def has_endgame(variant: Variant) -> bool:
+    """Are there endgame tables for a game; `endgame_of` says why not."""
+    try:
+        model_of(variant)
+    except BadOption:
+        return False
+    return True
+
+
+@lru_cache(maxsize=8)
+def _one_sided(model: Model) -> dict[str, np.ndarray]:
+    return kept(f"one-sided-{model.name}", lambda: one_sided(model))
+
+
+@lru_cache(maxsize=8)
+def _two_sided(model: Model, scores: tuple[int, ...], checkers: int) -> np.ndarray:
+    points = "-".join(map(str, scores[1 : checkers + 1]))
+    return kept(
+        f"two-sided-{model.name}-{points}", lambda: {"equity": two_sided(model, scores, checkers)}
+    )["equity"]  # fmt: skip
+
+
+@lru_cache(maxsize=32)
+def endgame_of(variant: Variant) -> Endgame:
+    """The tables of a game, made in seconds when they are first needed and then kept in the user's cache folder.
+
+    Raises BadOption, with the reason, for a game whose bear-off they do not fit. Where a win counts more points than a
+    plain win and a gammon (score `left`), there is only the two-sided table.
+    """
+    model = model_of(variant)
+    table = score_table(variant)
+    scores = tuple(int(table[left]) for left in range(16))
+    few = min(SMALL, variant.checkers)
+    equity = _two_sided(model, scores, few)
+    levels = score_levels(variant)
+    more = levels.index(2) if 2 in levels else -1
+    draws = can_draw(variant)
+    none = np.zeros((len(model.again), 0, 1), np.float32)
+    raced = len(set(scores[1 : variant.checkers])) <= 1
+    tables = _one_sided(model) if raced else {"off": none, "first": none}
+    return Endgame(
+        off=tables["off"],
+        first=tables["first"],
+        equity=equity,
+        checkers=variant.checkers,
+        gammon=scores[variant.checkers] - scores[1],
+        plain=int(set(scores[1 : few + 1]) == {1}),
+        more=more,
+        lose_more=-1 if more < 0 else len(levels) + more - (0 if draws else 1),
+        lose=len(levels) if draws else -1,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- kernels
+
+
+@inner
+def _in_two_sided(endgame, mine, theirs):
+    """Are two positions, by their numbers, in the two-sided table."""
+    return mine < endgame.equity.shape[1] and theirs < endgame.equity.shape[1]
+
+
+@inner
+def in_endgame(endgame, row):
+    """Is the value of a state in the tables."""
+    if row[OUTCOME] or row[OWED] or not (is_home(row, 0) and is_home(row, 4)):
+        return False
+    if endgame.off.shape[1]:
+        return True
+    return _in_two_sided(endgame, home_number(row, 0), home_number(row, 4))
+
+
+@inner
+def _kind_of_throw(endgame, row):
+    """Does the player throw by his turn (0), or does he have an extra throw that earns no other (1)."""
+    return np.int64(1) if endgame.equity.shape[0] > 1 and np.int64(row[TURN]) & EXTRA else np.int64(0)
+
+
+@inner
+def race_chance(mine, other, wait):
+    """The chance that I am done before the other, from distributions of the number of turns float32[T].
+
+    wait: 0 if I throw first, 1 if he does.
+    """
+    chance, later = 0.0, 1.0  # later: that the other is not done yet when it is my turn t
+    for t in range(1, mine.shape[0]):
+        later -= np.float64(other[t - 1 + wait])
+        chance += np.float64(mine[t]) * later
+    return min(max(chance, 0.0), 1.0)  # the distributions are rounded
+
+
+@inner
+def _gammon_chances(endgame, mine, theirs, kind, row):
+    """Chances that the player of the row wins a gammon and loses one; nothing where nobody can."""
+    wins, loses = 0.0, 0.0
+    if checkers_left(row, 4) == endgame.checkers:
+        wins = race_chance(endgame.off[kind, mine], endgame.first[0, theirs], 0)
+    if checkers_left(row, 0) == endgame.checkers:
+        loses = race_chance(endgame.off[0, theirs], endgame.first[kind, mine], 1)
+    return wins, loses
+
+
+@inner
+def endgame_value(endgame, row):
+    """Equity in points, for its player, of a state that is `in_endgame`."""
+    mine, theirs, kind = home_number(row, 0), home_number(row, 4), _kind_of_throw(endgame, row)
+    if _in_two_sided(endgame, mine, theirs):
+        return np.float64(endgame.equity[kind, mine, theirs])
+    value = 2 * race_chance(endgame.off[kind, mine], endgame.off[0, theirs], 0) - 1
+    if endgame.gammon:
+        wins, loses = _gammon_chances(endgame, mine, theirs, kind, row)
+        value += endgame.gammon * (wins - loses)
+    return value
+
+
+@inner
+def endgame_outputs(endgame, row, out):
+    """Chances of the outcomes of a state that is `in_endgame`, as a net gives them (`net.output_names`): float32[K].
+
+    Returns False, and leaves `out`, where the tables do not say them: there is no one-sided one.
+    """
+    if not endgame.off.shape[1]:
+        return False
+    mine, theirs, kind = home_number(row, 0), home_number(row, 4), _kind_of_throw(endgame, row)
+    for k in range(out.shape[0]):
+        out[k] = np.float32(0)
+    if endgame.plain and _in_two_sided(endgame, mine, theirs):
+        win = (np.float64(endgame.equity[kind, mine, theirs]) + 1) / 2
+    else:
+        win = race_chance(endgame.off[kind, mine], endgame.off[0, theirs], 0)
+    out[0] = win
+    if endgame.lose >= 0:
+        out[endgame.lose] = 1 - win
+    if endgame.gammon:
+        out[endgame.more], out[endgame.lose_more] = _gammon_chances(endgame, mine, theirs, kind, row)
+    return True
+
+
+@kernel
+def put_values(endgame, rows, values):
+    """Put the value, for its player, of every state uint32[N, 16] that is in the tables into values float32[N].
+
+    Returns how many there are.
+    """
+    known = 0
+    for i in range(len(rows)):
+        if in_endgame(endgame, rows[i]):
+            values[i] = endgame_value(endgame, rows[i])
+            known += 1
+    return known
+
+
+@kernel
+def put_outputs(endgame, rows, known, outputs):
+    """The same with the chances of outcomes float32[N, K]; known bool[N] says which states are in the tables."""
+    for i in range(len(rows)):
+        known[i] = in_endgame(endgame, rows[i]) and endgame_outputs(endgame, rows[i], outputs[i])
+
+
+@kernel
+def mark_near(rows, near):
+    """In which states uint32[N, 16] a play may lead into the tables: the opponent is all home. near: bool[N]."""
+    for i in range(len(rows)):
+        near[i] = is_home(rows[i], 4)
