@@ -360,7 +360,8 @@ def load_bot(variant: str | Variant, text: str) -> Bot:
     variant: an id with options as on the command line, or a Variant. text: `random`, `pips`, `heuristic`,
     `pretrained`, `pubeval`, `gnubg`, the path of a policy file or of a run folder, `module:Class`, or an entry point of
     the group `nardy_rl.bots`; then a depth, as in `pretrained@1ply`, for a bot that values positions (`search.py`).
-    `+bearoff` after the name of such a bot makes it look endgames up in tables (`endgame.py`).
+    `+bearoff` after the name of such a bot makes it look endgames up in tables (`endgame.py`). `external:HOST:PORT` is
+    another program's player (`external.py`).
 
     Raises BadBot for an unknown bot or one that cannot play this game, BadPolicy for a bad policy file,
     MissingExtra where an optional package is needed.
@@ -384,9 +385,12 @@ def _bot_named(variant: Variant, name: str) -> Bot:
     if name in BOTS:
         return BOTS[name](variant)
     if name.endswith("+bearoff"):
-        from nardy_rl.agents.endgame_bot import with_endgame
-
-        return with_endgame(_bot_named(variant, name.removesuffix("+bearoff")), name)
+        inner = _bot_named(variant, name.removesuffix("+bearoff"))
+        with_tables: Bot = importlib.import_module("nardy_rl.agents.endgame_bot").with_endgame(inner, name)
+        return with_tables
+    if name.startswith("external:"):
+        external: Bot = importlib.import_module("nardy_rl.agents.external").ExternalBot(variant, name)
+        return external
     installed = {point.name: point for point in entry_points(group=GROUP)}
     if name in installed:
         try:

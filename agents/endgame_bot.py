@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, States, ValueBot
-from nardy_rl.agents.endgame import endgame_of, mark_near, put_values
+from nardy_rl.agents.endgame import mark_near, put_outputs, put_values
+from nardy_rl.agents.endgame_tables import endgame_of
 from nardy_rl.errors import BadBot, BadOption
 from nardy_rl.variants import variant_text
 
@@ -18,7 +19,7 @@ class EndgameBot(ValueBot):
         """Raises BadOption for a game that has no tables, with the reason; they are made here when they are missing."""
         super().__init__(inner.variant, name)
         self.inner = inner
-        self.parallel = inner.parallel
+        self.parallel, self.meaning = inner.parallel, inner.meaning
         self.endgame = endgame_of(inner.variant)
 
     def estimate(self, states: States) -> NDArray[np.float32]:
@@ -26,6 +27,15 @@ class EndgameBot(ValueBot):
         values = self.inner.estimate(states)
         put_values(self.endgame, np.ascontiguousarray(states, dtype=np.uint32), values)
         return values
+
+    def evaluations(self, states: States) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """See `ValueBot.evaluations`."""
+        outputs, values = self.inner.evaluations(states)
+        rows = np.ascontiguousarray(states, dtype=np.uint32)
+        put_values(self.endgame, rows, values)
+        if outputs.shape[1]:
+            put_outputs(self.endgame, rows, np.zeros(len(rows), np.bool_), outputs)
+        return outputs, values
 
     def roll_values(self, states: States) -> NDArray[np.float32]:
         """See `ValueBot.roll_values`; of positions from which no play leads into the tables, in the inner bot's way."""

@@ -679,6 +679,37 @@ def play(
     return DONE
 
 
+@command("nardy bot pretrained --gnubg 1234")
+@click.argument("bot", metavar="BOT")
+@click.option("--gnubg", "address", metavar="[HOST:]PORT", help="Serve GNU Backgammon's `set player external` here.")
+@click.option("--game", default="backgammon", show_default=True, metavar="VARIANT", help="With --gnubg: the game.")
+@click.option("--connections", type=WHOLE, default=0, show_default=True, help="With --gnubg: to serve; 0: no end.")
+def bot_command(bot: str, address: str | None, game: str, connections: int, as_json: bool) -> int:
+    """Serve a bot to other programs.
+
+    Over the line protocol on standard input and output, for all games; or to GNU Backgammon over a socket.
+    """
+    from nardy_rl.experiments.line_protocol import serve_lines
+
+    sys.path.append(os.getcwd())  # where a user's own module:Class is
+    if address is None:
+        if as_json:
+            raise BadOption("--json goes with --gnubg: the line protocol has answers of its own")
+        serve_lines(bot, sys.stdin.buffer, sys.stdout.buffer)
+        return DONE
+    from nardy_rl.agents import load_bot
+    from nardy_rl.agents.outside import check_playable
+    from nardy_rl.experiments.gnubg_socket import serve
+
+    variant = _variant(game)
+    check_playable(variant, "gnubg", own_plays=True)
+    player = load_bot(variant, bot)
+    counted = serve(player, address, lambda said: click.echo(said, err=True), connections)
+    if as_json:
+        _emit({"bot": bot, "variant": game, **counted})
+    return DONE
+
+
 @command("nardy doctor")
 def doctor(as_json: bool) -> int:
     """Look over the installation.

@@ -39,11 +39,12 @@ def answer(bot: Bot, line: str) -> str:
     return cube_action(bot, game).replace("throw", "roll")
 
 
-def serve(bot: Bot, address: str, say: Say, connections: int = 0) -> None:
+def serve(bot: Bot, address: str, say: Say, connections: int = 0) -> dict[str, int]:
     """Answer boards at an address, one connection after another: so many, 0 without end.
 
-    say: is told where we listen, who comes, and of every line that could not be read, in a sentence each. A line that is
-    no board is answered by `error SENTENCE`. Raises BadOption for an address that cannot be used.
+    say: is told in a sentence each where we listen, who comes, and what could not be read. A line that is no board is
+    answered by `error SENTENCE`. Returns how many `connections`, `boards` and `errors` there were. Raises BadOption for
+    an address that cannot be used.
     """
     host, port = address_of(address)
     chosen(bot, Position.opening(bot.variant, seed=1))  # compiles what is not yet, so that gnubg need not wait
@@ -51,36 +52,37 @@ def serve(bot: Bot, address: str, say: Say, connections: int = 0) -> None:
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
         raise BadOption(f"cannot listen at {address!r}: {error.strerror or error}; give another port") from None
+    counted = {"connections": 0, "boards": 0, "errors": 0}
     with listening:
         where = listening.getsockname()
         say(f"listening at {where[0]}:{where[1]}")
-        done = 0
-        while not connections or done < connections:
-            done += 1
+        while not connections or counted["connections"] < connections:
             connection, peer = listening.accept()
+            counted["connections"] += 1
             say(f"connected: {peer[0]}:{peer[1]}")
             with connection:
                 try:
-                    boards = _serve_one(bot, connection, say)
+                    _serve_one(bot, connection, say, counted)
                 except OSError as error:
                     say(f"lost: {error}")
-                else:
-                    say(f"closed after {boards} boards")
+            say(f"closed; {counted['boards']} boards answered so far, {counted['errors']} errors")
+    return counted
 
 
-def _serve_one(bot: Bot, connection: socket.socket, say: Say) -> int:
-    """Answer the boards of one connection until it is closed; returns how many there were."""
-    boards = 0
+def _serve_one(bot: Bot, connection: socket.socket, say: Say, counted: dict[str, int]) -> None:
+    """Answer the boards of one connection until it is closed, and count them."""
     with connection.makefile("rb") as stream:
         for line in lines_of(stream):
             board = None if line is None else line.strip("\0 ")  # gnubg ends its lines with a zero byte besides
             if board == "":
                 continue
             try:
-                said = f"error a line may have {LONGEST} bytes" if board is None else answer(bot, board)
-                boards += 1
+                if board is None:
+                    raise BadOption(f"a line may have {LONGEST} bytes")
+                said = answer(bot, board)
+                counted["boards"] += 1
             except NardyError as error:
                 said = "error " + " ".join(str(error).split())
+                counted["errors"] += 1
                 say(said)
             connection.sendall(said.encode() + b"\n")
-    return boards

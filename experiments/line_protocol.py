@@ -141,7 +141,7 @@ class Session:
 
 
 def lines_of(stream: BinaryIO) -> Iterator[str | None]:
-    """The lines of a stream, without their ends; None for one longer than LONGEST bytes, of which the rest is skipped."""
+    """The lines of a stream, without their ends; None for one longer than LONGEST bytes, whose rest is skipped."""
     while line := stream.readline(LONGEST + 1):
         if len(line) <= LONGEST:
             yield line.decode("utf-8", "replace").strip()

@@ -14,7 +14,8 @@ import pytest
 from nardy_rl.agents import endgame_bot, load_bot, table_files
 from nardy_rl.agents.bearoff import BINOMIAL, POINTS, Model, fill_counts, model_of, number_of, positions_of
 from nardy_rl.agents.bearoff_solve import list_plays, one_sided, positions_and_moves, two_sided
-from nardy_rl.agents.endgame import endgame_of, has_endgame, put_outputs
+from nardy_rl.agents.endgame import put_outputs
+from nardy_rl.agents.endgame_tables import endgame_of, has_endgame
 from nardy_rl.agents.policy import pretrained_for
 from nardy_rl.board import EXTRA, TURN
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS
@@ -58,7 +59,7 @@ def oracle_model(model):
 @cache
 def oracle_plays(model, side, larger, smaller):
     """What a side at home can play: the positions after it, and whether the same player throws again."""
-    board = ["0" * 1 + "".join(f"{n:x}" for n in side) + "0" * 19, "01" + "0" * 24]
+    board = ["0" + "".join(f"{n:x}" for n in side) + "0" * 19, "01" + "0" * 24]
     state = {
         "board": board, "pinned": [[], []], "player": 0, "thrower": 0, "starter": 0, "throws": [20, 20], "dice": [],
         "double": False, "queue": [], "head_used": [0, 0], "handed": False, "idle": 0, "extra_used": False,
@@ -315,6 +316,8 @@ def test_outputs_mean_what_a_net_s_outputs_mean(game, tables):
     assert known.all()
     assert np.abs(meaning.constant + outputs @ meaning.points - bot.values(rows)).max() < 1e-5
     assert (outputs >= 0).all() and (outputs <= 1).all()
+    evaluated = bot.evaluations(rows)
+    assert (evaluated[1] == bot.values(rows)).all()
 
 
 def test_states_outside_the_tables_keep_the_bot_s_value(tables):
