@@ -1,7 +1,7 @@
 """How a bot treats the cube and a resignation in `nardy play`: one simple rule for all bots.
 
 The rule looks at what a bot expects to win of the present game, in points before the cube and without regard to
-the cube and the score. A trained policy says that itself. For other bots it is taken from the race: a lead of a
+the cube and the score. A bot that says chances of outcomes, as a trained policy, says that itself. For other bots it is taken from the race: a lead of a
 tenth of one's own pips counts half a point, at most one.
 
 * It doubles from half a point to one: below it waits, above it plays on for a gammon. It does not turn a cube
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nardy_rl.agents import Bot, Policy
+from nardy_rl.agents import Bot, ValueBot
 from nardy_rl.cube import GameState
 from nardy_rl.position import Position
 
@@ -24,7 +24,7 @@ _PER_LEAD = 5.0  # points for a lead as large as one's own pip count
 
 def expected(bot: Bot, position: Position, player: int) -> float:
     """Points that a player may expect of a game that is not over, before the cube; of a throw, by the best play."""
-    if isinstance(bot, Policy):
+    if isinstance(bot, ValueBot) and bot.meaning is not None:
         ahead = position.plays() if position.owes else [position]
         values = bot.values(np.stack([after.state for after in ahead]))
         best = max(v if after.player == position.player else -v for v, after in zip(values, ahead, strict=True))
