@@ -320,6 +320,8 @@ BOTS: dict[str, Callable[[Variant], Bot]] = {
 """Bots by name, without depth. `gnubg` takes a depth and is made apart."""
 
 NAMES = (*BOTS, "gnubg")
+LEVELS = ("beginner", "club", "master")
+"""Weaker players: what may follow a bot's name, as in `pretrained:club` (`levels.py`)."""
 
 
 def _user_bot(variant: Variant, name: str, make: Callable[[Variant], Any]) -> Bot:
@@ -361,13 +363,18 @@ def load_bot(variant: str | Variant, text: str) -> Bot:
     `pretrained`, `pubeval`, `gnubg`, the path of a policy file or of a run folder, `module:Class`, or an entry point of
     the group `nardy_rl.bots`; then a depth, as in `pretrained@1ply`, for a bot that values positions (`search.py`).
     `+bearoff` after the name of such a bot makes it look endgames up in tables (`endgame.py`). `external:HOST:PORT` is
-    another program's player (`external.py`).
+    another program's player (`external.py`). A level after all that, as in `pretrained:club`, weakens a bot
+    (`levels.py`).
 
     Raises BadBot for an unknown bot or one that cannot play this game, BadPolicy for a bad policy file,
     MissingExtra where an optional package is needed.
     """
     if isinstance(variant, str):
         variant = parse_variant(variant)
+    inner, colon, level = text.rpartition(":")
+    if colon and level in LEVELS:
+        weaker: Bot = importlib.import_module("nardy_rl.agents.levels").at_level(load_bot(variant, inner), level, text)
+        return weaker
     name, depth = _depth(text)
     if name == "gnubg":
         from nardy_rl.agents.outside import GnubgBot

@@ -1,8 +1,8 @@
 """How a bot treats the cube and a resignation in `nardy play`: one simple rule for all bots.
 
 The rule looks at what a bot expects to win of the present game, in points before the cube and without regard to
-the cube and the score. A bot that says chances of outcomes, as a trained policy, says that itself. For other bots it is taken from the race: a lead of a
-tenth of one's own pips counts half a point, at most one.
+the cube and the score. A bot that gives chances of outcomes, as a trained policy does, says that itself. For other bots
+it is taken from the race: a lead of a tenth of one's own pips counts half a point, at most one.
 
 * It doubles from half a point to one: below it waits, above it plays on for a gammon. It does not turn a cube
   that already wins it the match.

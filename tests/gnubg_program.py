@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -148,8 +149,9 @@ def ask(games: list[GameState]) -> list[dict]:
     return found
 
 
-def played_over_socket(boards: list[str]) -> list[str]:
-    """What gnubg, serving as an external player on a port of this machine, plays in FIBS boards with dice."""
+@contextmanager
+def external():
+    """gnubg, serving as an external player on a port of this machine, which is yielded."""
     path = program()
     assert path is not None
     with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
@@ -164,22 +166,49 @@ def played_over_socket(boards: list[str]) -> list[str]:
             assert served.stdin is not None
             served.stdin.write(f"external 127.0.0.1:{port}\n")
             served.stdin.flush()
-            for _ in range(100):
-                try:
-                    line = socket.create_connection(("127.0.0.1", port), timeout=30)
-                    break
-                except ConnectionRefusedError:
-                    time.sleep(0.1)
-            with line, line.makefile("rw") as stream:
-                answers = []
-                for board in boards:
-                    stream.write(board + "\n")
-                    stream.flush()
-                    answers.append(stream.readline().strip())
-            return answers
+            deadline = time.monotonic() + 60
+            while not _listens(port):  # it takes one connection only, so we may not try ours
+                assert time.monotonic() < deadline, "gnubg does not listen"
+                time.sleep(0.1)
+            yield port
         finally:
             served.kill()
             served.communicate()
+
+
+def _listens(port: int) -> bool:
+    """Does a program of this machine listen at a port (0A in the kernel's table of connections)."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(row[1].endswith(f":{port:04X}") and row[3] == "0A" for row in rows)
+
+
+def played_over_socket(boards: list[str]) -> list[str]:
+    """What gnubg, serving as an external player, plays in FIBS boards with dice."""
+    with external() as port, socket.create_connection(("127.0.0.1", port), timeout=30) as line:
+        with line.makefile("rw") as stream:
+            answers = []
+            for board in boards:
+                stream.write(board + "\n")
+                stream.flush()
+                answers.append(stream.readline().strip())
+            return answers
+
+
+def played_by_gnubg(folder: Path, port: int, games: int) -> str:
+    """A session of so many games for money that gnubg, at 0 plies, plays against the external player at a port.
+
+    The external player is gnubg's player 0. Returns the session as a match file.
+    """
+    quiet = "".join(f"set automatic {what} off\n" for what in ("game", "move", "bearoff"))
+    commands = (
+        f"set display off\n{quiet}set automatic roll on\nset seed 5\nset player 0 external 127.0.0.1:{port}\n"
+        "set player 1 gnubg\nset player 1 chequer evaluation plies 0\nset player 1 cube evaluation plies 0\n"
+        "set jacoby off\nset beavers 0\nnew session\n" + "new game\n" * (games - 1) + "export match mat played.mat"
+    )
+    said = run(folder, commands)
+    if not (folder / "played.mat").exists():
+        raise RuntimeError(f"gnubg exported nothing: {said[-2000:]}")
+    return (folder / "played.mat").read_text()
 
 
 # ------------------------------------------------------------------------------------------ random states
