@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, ValueBot, load_bot
-from nardy_rl.agents.net import output_names
 from nardy_rl.agents.policy import pretrained_for
 from nardy_rl.agents.search import SearchBot
 from nardy_rl.agents.search_any import of_movers
 from nardy_rl.cube import GameState
 from nardy_rl.errors import BadBot, BadOption, BadPosition
+from nardy_rl.experiments.outcome_measure import both_sides, outcome_names
 from nardy_rl.experiments.stats import result_names
 from nardy_rl.forms import read_state
 from nardy_rl.position import Position
-from nardy_rl.results import can_draw, score_table
+from nardy_rl.results import score_table
 from nardy_rl.variant import Variant
 from nardy_rl.variants import parse_variant, variant_text
 
@@ -59,12 +59,17 @@ def read_game(words: Sequence[str], dice: str | None = None) -> GameState:
     return game
 
 
+def best_values(variant: Variant) -> str:
+    """The name of the best bot that is shipped for a game and values positions."""
+    return "pretrained" if pretrained_for(variant) else "heuristic"
+
+
 def value_bot(variant: Variant, name: str | None) -> ValueBot:
-    """The bot of that name; without one the shipped policy, or the hand-written player, one ply deep.
+    """The bot of that name; without one the best that is shipped, one ply deep.
 
     Raises BadBot for one that does not value positions.
     """
-    bot: Bot = load_bot(variant, name or f"{'pretrained' if pretrained_for(variant) else 'heuristic'}@1ply")
+    bot: Bot = load_bot(variant, name or f"{best_values(variant)}@1ply")
     if not isinstance(bot, ValueBot):
         raise BadBot(f"the bot {bot.name!r} does not value positions: take pretrained, heuristic or a policy of yours")
     return bot
@@ -80,10 +85,7 @@ def outcomes_of(variant: Variant, outputs: NDArray[np.float32]) -> dict[str, flo
     """
     if not len(outputs):
         return None
-    found = {name: float(p) for name, p in zip(output_names(variant), outputs, strict=True)}
-    wins = {name: p for name, p in found.items() if name.startswith("win")}
-    loses = {name: p for name, p in found.items() if name.startswith("lose")}
-    return wins | ({} if can_draw(variant) else {"lose": 1 - found["win"]}) | loses
+    return dict(zip(outcome_names(variant), both_sides(variant, outputs[None])[0].astype(float).tolist(), strict=True))
 
 
 def outcome_titles(variant: Variant) -> dict[str, str]:
@@ -91,12 +93,15 @@ def outcome_titles(variant: Variant) -> dict[str, str]:
     table, kinds = score_table(variant), dict[int, set[str]]()
     for code, name in result_names(variant).items():
         kinds.setdefault(int(table[code]), set()).add(name)
+    names = outcome_names(variant)
+    levels = sorted(points for points in kinds if points)
+    if len(levels) > MOST_COLUMNS:
+        levels = levels[:1]
     titles = {}
-    levels = sorted(kinds)[:MOST_COLUMNS] if len(kinds) <= MOST_COLUMNS else sorted(kinds)[:1]
-    for side in ("win", "lose"):
-        for level in (n for n in levels if n):
+    for side, sides in (("win", names[: len(names) // 2]), ("lose", names[len(names) // 2 :])):
+        for name, level in zip(sides, levels, strict=False):
             said = next(iter(kinds[level])) if len(kinds[level]) == 1 else f"{level} points"
-            titles[side if level == 1 else f"{side} {level}"] = side if level == 1 else f"{side} {said}"
+            titles[name] = name if name == side else f"{side} {said}"
     return titles
 
 

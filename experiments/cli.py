@@ -342,6 +342,56 @@ def analyse(
     return DONE
 
 
+@command(
+    "nardy rollout 4HPwATDgc/ABMA --dice 31 --bot pretrained --until 0.95",
+    ignore_unknown_options=True,
+    help_option_names=["--help"],
+)
+@click.argument("words", nargs=-1, required=True, metavar="[VARIANT] POSITION")
+@click.option("--bot", metavar="BOT", help="Who plays both sides; by default the best one shipped, without search.")
+@click.option("--dice", metavar="DICE", help="Dice to throw in the position, as 31.")
+@click.option("--trials", type=COUNT, default=1296, show_default=True, help="Games played on from each play, at most.")
+@click.option("--throws", "--plies", "throws", type=WHOLE, default=0, help="Throws of a trial; by default to the end.")
+@click.option("--most", type=COUNT, default=5, show_default=True, help="Plays to roll out, the best by the bot.")
+@click.option("--until", type=TIME, metavar="P", help="Set plays aside that are worse at this confidence, as 0.95.")
+@click.option("--confidence", type=TIME, default=0.95, show_default=True, help="Of the interval of an equity.")
+@click.option("--seed", type=WHOLE, default=1, show_default=True, help="Of the dice.")
+@click.option("--threads", type=COUNT, help="Threads that play; all cores by default. The figures are the same.")
+@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+def rollout(
+    words: tuple[str, ...], bot: str | None, dice: str | None, threads: int | None, markdown: bool, as_json: bool,
+    **settings: Any,
+) -> int:  # fmt: skip
+    """Play a position on many times.
+
+    Both sides by the bot, adjusted for luck: equities and outcomes of the best plays with their errors; without dice
+    of the position. POSITION is any form that convert reads, in quotes; a text names its game itself.
+    """
+    from nardy_rl.experiments import analyse as analysis
+    from nardy_rl.experiments.rollout_position import RolloutSettings, roll_out, rollout_rows
+    from nardy_rl.experiments.screen import getting_ready, messages, progress, table
+
+    sys.path.append(os.getcwd())  # where a user's own module:Class is
+    asked = RolloutSettings(**settings)
+    game = analysis.read_game(words, dice)
+    with getting_ready(messages()):
+        player = analysis.value_bot(game.variant, bot or analysis.best_values(game.variant))
+    with progress(messages(), "trials") as report:
+        data = roll_out(player, game, asked, threads, report)
+    if as_json:
+        _emit(data)
+        return DONE
+    columns, rows = rollout_rows(game.variant, data)
+    if markdown:
+        click.echo(f"{analysis.heading(game, data)}\n\n{analysis.markdown(columns, rows)}")
+        return DONE
+    click.echo(f"{game.picture()}\n")
+    _print(analysis.heading(game, data), table(columns, rows))
+    if data["decided"] is not None:
+        _print("\ndecided" if data["decided"] else "\nnot decided: give more --trials")
+    return DONE
+
+
 def _or_none(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function returns, or None where it refuses."""
     try:

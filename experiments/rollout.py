@@ -3,18 +3,21 @@
 Each trial is adjusted for luck by the values of a bot (see `luck.py`), so that a few dozen trials tell what thousands
 of plain ones would. The trials of all positions have the same dice, which makes differences between the plays of a
 position more exact than their values; the first throw takes all 36 rolls in turn.
+
+What is counted is a *measure*, columns of numbers: points alone (`Points`), or points and outcomes
+(`outcome_measure.py`).
 """
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nardy_rl.agents.bot import States, ValueBot, all_plays
+from nardy_rl.agents.bot import Bot, States, ValueBot, all_plays
 from nardy_rl.board import OUTCOME, OWED, PLAYER, TURN
 from nardy_rl.dice import ROLL_WEIGHTS, roll, stream
 from nardy_rl.errors import BadOption
@@ -28,6 +31,46 @@ from nardy_rl.turns import owes, throw
 BLOCK = 2048  # trials side by side in one thread
 CAP = 4000  # plays after which a trial counts what the bot's value says
 _LOTS = np.uint64(0x6C6F7473)
+
+
+class Measure(Protocol):
+    """What is counted of a trial: C columns, each for the player of a state."""
+
+    def final(self, states: States) -> Floats:
+        """Columns f64[N, C] of finished states, exact."""
+
+    def estimate(self, states: States) -> Floats:
+        """Columns f64[N, C] of states at which trials are cut off."""
+
+    def by_roll(self, states: States) -> Floats:
+        """Columns f64[N, 21, C] of the best reply to each roll of `dice.ROLLS`; the states await a throw."""
+
+    def turned(self, columns: Floats, other: NDArray[np.bool_]) -> Floats:
+        """Columns [N, C], or differences of them, in the view of the other player where it is marked."""
+
+
+class Points:
+    """Points alone: of the bot where a trial is cut off, of the evaluator for the luck."""
+
+    def __init__(self, bot: ValueBot, evaluator: Evaluator) -> None:
+        self.bot, self.evaluator = bot, evaluator
+        self.table = score_table(bot.variant).astype(np.float64)
+
+    def final(self, states: States) -> Floats:
+        """See `Measure.final`."""
+        return self.table[states[:, OUTCOME].astype(np.int64) - 1][:, None]
+
+    def estimate(self, states: States) -> Floats:
+        """See `Measure.estimate`."""
+        return self.bot.values(states).astype(np.float64)[:, None]
+
+    def by_roll(self, states: States) -> Floats:
+        """See `Measure.by_roll`."""
+        return self.evaluator.roll_values(states).astype(np.float64)[:, :, None]
+
+    def turned(self, columns: Floats, other: NDArray[np.bool_]) -> Floats:
+        """See `Measure.turned`."""
+        return np.where(other[:, None], -columns, columns)
 
 
 class Rollout(NamedTuple):
@@ -56,35 +99,36 @@ def _throw_trials(rules, rows, trials, thrown, seed, rolled):
         thrown[i] += 1
 
 
-def _gains(evaluator: Evaluator, states: States, rolled: NDArray[np.int64]) -> Floats:
-    """What the rolls gained for the players of states that awaited a throw."""
-    values = evaluator.roll_values(states).astype(np.float64)
-    return values[np.arange(len(states)), rolled] - values @ ROLL_WEIGHTS
+def _gains(measure: Measure, states: States, rolled: NDArray[np.int64]) -> Floats:
+    """What the rolls gained for the players of states that awaited a throw, f64[N, C]."""
+    columns = measure.by_roll(states)
+    mean = np.einsum("nrc,r->nc", columns, ROLL_WEIGHTS)
+    gains: Floats = columns[np.arange(len(states)), rolled] - mean
+    return gains
 
 
-def _block(
-    bot: ValueBot, evaluator: Evaluator, rows: States, trials: NDArray[np.int64], seed: np.uint64, throws: int
-) -> Floats:
-    """The adjusted result f64[N] of one trial in each row, for the row's player."""
-    table = score_table(bot.variant)
+def _block(bot: Bot, measure: Measure, rows: States, trials: NDArray[np.int64], seed: np.uint64, throws: int) -> Floats:
+    """The adjusted columns f64[N, C] of one trial in each row, for the row's player."""
     players = rows[:, TURN] & np.uint32(PLAYER)
     size = len(rows)
-    values, place, thrown = np.zeros(size), np.arange(size), np.zeros(size, np.int64)
+    values = np.zeros((size, measure.final(rows[:0]).shape[1]))
+    place, thrown = np.arange(size), np.zeros(size, np.int64)
     lots, rolled = np.zeros(int(trials.max()) + 1, np.uint64), np.zeros(size, np.int64)
     stream_all(seed ^ _LOTS, np.uint64(0), lots)
     lots = lots[trials]
 
-    def mine(some: States, which: NDArray[np.int64]) -> Floats:
-        return np.where((some[:, TURN] & np.uint32(PLAYER)) == players[which], 1.0, -1.0)
+    def mine(columns: Floats, some: States, which: NDArray[np.int64]) -> Floats:
+        return measure.turned(columns, (some[:, TURN] & np.uint32(PLAYER)) != players[which])
 
     for play in range(CAP + 1):
         over = rows[:, OUTCOME] != 0
-        values[place[over]] += mine(rows[over], place[over]) * table[rows[over, OUTCOME].astype(np.int64) - 1]
+        values[place[over]] += mine(measure.final(rows[over]), rows[over], place[over])
         waits = (rows[:, OWED] == 0) & ~over
         cut = (waits & (thrown >= throws)) if throws else np.zeros(len(rows), np.bool_)
         if play == CAP:
             cut = ~over
-        values[place[cut]] += mine(rows[cut], place[cut]) * bot.values(rows[cut])
+        if cut.any():
+            values[place[cut]] += mine(measure.estimate(rows[cut]), rows[cut], place[cut])
         going = ~over & ~cut
         rows, place, thrown, trials, lots = rows[going], place[going], thrown[going], trials[going], lots[going]
         if not len(rows):
@@ -93,12 +137,36 @@ def _block(
         before = rows[waiting]
         _throw_trials(bot.rules, rows, trials, thrown, seed, rolled)
         if len(waiting):
-            values[place[waiting]] -= mine(before, place[waiting]) * _gains(evaluator, before, rolled[waiting])
+            values[place[waiting]] -= mine(_gains(measure, before, rolled[waiting]), before, place[waiting])
         plays, first = all_plays(bot.rules, rows)
         draws = np.empty(len(rows), np.uint64)
         draw_all(lots, draws)
         rows = plays[checked_choices(bot, bot.pick(rows, plays, first, draws), first)]
     return values
+
+
+def trial_results(
+    bot: Bot, measure: Measure, states: States, trials: range, seed: int = 1, throws: int = 0,
+    threads: int | None = None,
+) -> Floats:  # fmt: skip
+    """The adjusted columns f64[N, T, C] of trials with these numbers from states uint32[N, 16], by state and trial.
+
+    The states may be finished or owe something of a throw. throws: a trial ends after so many; 0 plays to the end.
+    A trial is the same whatever others there are, and whatever the threads.
+    """
+    key, numbers = np.uint64(seed & 0xFFFFFFFFFFFFFFFF), np.arange(trials.start, trials.stop)
+    workers = (threads or os.cpu_count() or 1) if bot.parallel else 1
+    total = len(states) * len(numbers)
+    size = min(BLOCK, -(-total // workers))
+
+    def play(begin: int) -> Floats:
+        which = np.arange(begin, min(begin + size, total))
+        rows = states[which // len(numbers)]
+        return _block(bot, measure, rows, numbers[which % len(numbers)], key, throws)
+
+    with ThreadPoolExecutor(workers) as pool:
+        parts = list(pool.map(play, range(0, total, size))) if total else [measure.final(states[:0])]
+    return np.concatenate(parts).reshape(len(states), len(numbers), -1)
 
 
 def rollout(
@@ -112,14 +180,5 @@ def rollout(
     """
     if trials < 2 or throws < 0:
         raise BadOption(f"trials={trials}, throws={throws}: a rollout needs two trials or more, and no negative throws")
-    size = max(1, BLOCK // trials)
-    blocks = [states[i : i + size] for i in range(0, len(states), size)]
-    key = np.uint64(seed & 0xFFFFFFFFFFFFFFFF)
-
-    def play(block: States) -> Floats:
-        rows, numbers = np.repeat(block, trials, axis=0), np.tile(np.arange(trials), len(block))
-        return _block(bot, evaluator, rows, numbers, key, throws).reshape(-1, trials)
-
-    with ThreadPoolExecutor((threads or os.cpu_count() or 1) if bot.parallel else 1) as pool:
-        results = np.concatenate(list(pool.map(play, blocks))) if blocks else np.zeros((0, trials))
+    results = trial_results(bot, Points(bot, evaluator), states, range(trials), seed, throws, threads)[:, :, 0]
     return Rollout(results.mean(axis=1), results.std(axis=1, ddof=1) / np.sqrt(trials))

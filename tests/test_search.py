@@ -99,7 +99,7 @@ def late(game, number, seed=2):
             choices = position.plays()
             position = choices[rng.integers(len(choices))]
             line.append(position.state)
-        found += [line[i] for i in rng.integers(max(0, len(line) - 12), len(line), 4)]
+        found += [line[i] for i in rng.integers(max(0, len(line) - 5), len(line), 2)]
         if len(found) >= number:
             break
     return np.stack(found[:number])
@@ -127,7 +127,7 @@ def test_one_ply_of_other_values_is_that_of_a_slow_recursion(game):
 @pytest.mark.parametrize("game", [*DEBTS, "backgammon", "caucasian", "khachapuri", "longgammon"])
 @pytest.mark.parametrize("make", [policy, lambda game: HeuristicBot(parse_variant(game))], ids=["net", "other"])
 def test_no_filter_looks_into_every_play(game, make):
-    agree(make(game), late(game, 8), 1, ALL)
+    agree(make(game), late(game, 6), 1, ALL)
 
 
 @pytest.mark.parametrize("make", [policy, lambda game: HeuristicBot(parse_variant(game))], ids=["net", "other"])
