@@ -22,7 +22,7 @@ from nardy_rl.errors import BadOption, BadRun, NardyError, did_you_mean
 F = TypeVar("F", bound=Callable[..., Any])
 
 DONE, NO, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-BENCHES = {"engine": "bench", "train": "bench_train", "env": "bench_env", "search": None}  # the module of each
+BENCHES = {"engine": "bench", "train": "bench_train", "env": "bench_env", "search": "bench_search"}
 
 
 class OneExample(click.Command):
@@ -678,10 +678,7 @@ def bench(
     if what not in BENCHES:
         known = [*BENCHES, "variants"]
         raise BadOption(f"there is no benchmark {what!r}{did_you_mean(what, known)}; there are {', '.join(known)}")
-    module = BENCHES[what]
-    if module is None:
-        raise BadOption(f"this release has no benchmark {what!r} yet; it has engine, train, env and variants")
-    measure = getattr(importlib.import_module(f"nardy_rl.experiments.{module}"), f"bench_{what}")
+    measure = getattr(importlib.import_module(f"nardy_rl.experiments.{BENCHES[what]}"), f"bench_{what}")
     chosen = list(VARIANTS.values()) if "all" in names else [_variant(name) for name in names] or None
     console = messages()
     with console.status("measuring; the kernels are compiled first...") as status:

@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,6 +131,17 @@ def gnubg_choices_per_s(
             best_move(board, a, b, n=plies)
         seconds = time.process_time() - start
     return len(work) / seconds, candidates / seconds
+
+
+@contextlib.contextmanager
+def gnubg_chooser(boards: NDArray[np.int8], dice: ArrayLike, plies: int) -> Iterator[Callable[[int], object]]:
+    """A function that lets gnubg choose its play in position number i, with a cache that is empty at the beginning."""
+    gnubg_nn = need("gnubg_nn", "gnubg-nn", "gnubg")
+    gboards, pairs = gnubg_boards(boards), _pairs(dice)
+    with _without_cache(gnubg_nn):
+        pass
+    best_move = gnubg_nn.best_move
+    yield lambda i: best_move(gboards[i], *pairs[i], n=plies)
 
 
 # ---------------------------------------------------------------- OpenSpiel

@@ -21,7 +21,6 @@ from nardy_rl.variants import VARIANTS, parse_variant
 
 ALL = Kept(1000, 1000, 1e9)  # no play is left out
 GAMES = sorted(VARIANTS)
-DEBTS = ["crazy-v1", "giul", "gulbar", "plakoto-express"]
 
 
 def policy(game, seed=3):
@@ -124,16 +123,16 @@ def test_one_ply_of_other_values_is_that_of_a_slow_recursion(game):
     agree(HeuristicBot(parse_variant(game)), met(game, 4), 1, REPLIES)
 
 
-@pytest.mark.parametrize("game", [*DEBTS, "backgammon", "caucasian", "khachapuri", "longgammon"])
+@pytest.mark.parametrize("game", ["giul", "gulbar", "plakoto-express", "hyper", "caucasian"])
 @pytest.mark.parametrize("make", [policy, lambda game: HeuristicBot(parse_variant(game))], ids=["net", "other"])
 def test_no_filter_looks_into_every_play(game, make):
-    agree(make(game), late(game, 6), 1, ALL)
+    agree(make(game), late(game, 4), 1, ALL)
 
 
 @pytest.mark.parametrize("make", [policy, lambda game: HeuristicBot(parse_variant(game))], ids=["net", "other"])
-@pytest.mark.parametrize("game", ["hyper", "crazy-v1"])
+@pytest.mark.parametrize("game", ["hyper", "giul"])
 def test_two_plies_are_those_of_a_slow_recursion(game, make):
-    agree(make(game), late(game, 2, seed=3), 2, Kept(1, 3, 0.1))
+    agree(make(game), late(game, 2, seed=3), 2, Kept(1, 2, 0.1))
 
 
 @pytest.mark.parametrize("game", ["backgammon", "plakoto"])
