@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from nardy_rl.agents import Bot, ValueBot
+from nardy_rl.agents.doubling import accepts, answer_to_double, doubles
 from nardy_rl.cube import RESIGN, GameState
 from nardy_rl.errors import IllegalPlay
-from nardy_rl.experiments.cube_rule import accepts, doubles, takes
 from nardy_rl.position import Position
 
 
@@ -30,13 +30,13 @@ def value_of(bot: Bot, position: Position, player: int) -> float | None:
 def cube_action(bot: Bot, game: GameState) -> str:
     """What the bot does where it has to decide on the cube: a method of `GameState`, by its name.
 
-    `throw` or `double` before a throw, `take` or `drop` of an offer, `accept` or `refuse` of a resignation. Raises
-    IllegalPlay where there is nothing of the kind to decide.
+    `throw` or `double` before a throw, `take`, `drop` or `beaver` of an offer, `accept` or `refuse` of a resignation.
+    Raises IllegalPlay where there is nothing of the kind to decide.
     """
     if game.offer is not None:
         if game.offer.kind == RESIGN:
             return "accept" if accepts(bot, game) else "refuse"
-        return "take" if takes(bot, game) else "drop"
+        return answer_to_double(bot, game)
     if "throw" not in game.actions:
         raise IllegalPlay(f"there is no decision on the cube to take in {game.text}")
     return "double" if "double" in game.actions and doubles(bot, game) else "throw"

@@ -476,13 +476,14 @@ def train(variant: str | None, sets: tuple[str, ...], settings: bool, as_json: b
     "--sequential", metavar="LOW,HIGH",
     help="Stop as soon as a is found to score at least HIGH, or at most LOW; --games is then the most to play.",
 )  # fmt: skip
-@click.option("--match", type=COUNT, metavar="N", help="Take the games for matches to N points, without a cube.")
+@click.option("--match", type=COUNT, metavar="N", help="Take the games for matches to N points.")
+@click.option("--cube/--no-cube", default=None, help="With the cube, for money or in matches; matches have it anyway.")
 @click.option("--save-games", type=click.Path(path_type=Path), metavar="FILE", help="Write all games as text.")
 @click.option("--results", type=click.Path(path_type=Path), metavar="FILE", help="Add the result to a file of results.")
 def evaluate(
     variant: str, bot_a: str, bot_b: str, games: int, seed: int, threads: int | None, luck: str,
-    at_least: float | None, sequential: str | None, match: int | None, save_games: Path | None, results: Path | None,
-    as_json: bool,
+    at_least: float | None, sequential: str | None, match: int | None, cube: bool | None, save_games: Path | None,
+    results: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """A duel of two bots.
 
@@ -507,7 +508,7 @@ def evaluate(
     with progress(console, "games") as report:
         played = duel(
             game, a, b, games, seed, threads, judge, progress=report, sequential=test, save_games=save_games,
-            match=match or 0,
+            match=match or 0, cube=cube,
         )  # fmt: skip
     data = played.as_dict()
     passed = at_least is None or played.ppg >= at_least

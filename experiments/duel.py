@@ -20,7 +20,7 @@ from nardy_rl.agents.bot import Bot, ValueBot
 from nardy_rl.errors import BadBot, BadOption
 from nardy_rl.experiments.games_file import GamesFile, game_lines
 from nardy_rl.experiments.luck import Floats, adjusted, choose_evaluator, pair_means, quick_evaluator
-from nardy_rl.experiments.matches import play_matches
+from nardy_rl.experiments.matches import Matches
 from nardy_rl.experiments.paired import BATCH, CAP, Duellists, Evaluator, Played, play_pairs
 from nardy_rl.experiments.sequential import SequentialTest
 from nardy_rl.variant import Variant
@@ -41,7 +41,7 @@ class DuelResult:
     ppg is adjusted for luck where `adjusted_by` names an evaluator, with `multiple` times the luck taken off, else
     equal to ppg_raw. `wins` are games won by a. Unfinished games count 0 points. `sequential` is what a sequential
     test came to (`sequential.py`); a duel that it stopped counts only the games up to that look. `match` is what came
-    of the games as matches (`matches.py`).
+    of the games as matches, or for money with the cube (`matches.py`).
     """
 
     variant: str
@@ -118,6 +118,7 @@ def duel(
     sequential: SequentialTest | None = None,
     save_games: str | Path | None = None,
     match: int = 0,
+    cube: bool | None = None,
 ) -> DuelResult:
     """Bot a against bot b over `games` games, two a pair (an odd number is rounded up, and said in `notes`).
 
@@ -126,7 +127,8 @@ def duel(
     unfinished. progress: called with (games finished, games in all) now and then. batch: games in lockstep in one
     thread; it changes the speed, never the result. sequential: a test that may end the duel before all games are
     played. save_games: a file for all games as text (`games_file.py`). match: points of the matches that the games are
-    to be taken for; 0 for none.
+    to be taken for; 0 for none. cube: play with the doubling cube, matches or for money (then not adjusted for luck);
+    left out: matches of games that have one.
 
     Raises BadBot if a bot was loaded for another game, BadOption for numbers out of range or a file that cannot be
     written.
@@ -137,9 +139,11 @@ def duel(
     if a.parallel and b.parallel:  # kernels: compile them before the clock starts
         for _ in play_pairs(replace(who, cap=2), 2, 1):
             pass
-    who, judge_name = with_evaluator(who, evaluator, total, threads)
+    stakes = Matches(a, b, match, cube) if match or cube else None
+    money = stakes is not None and not match
+    who, judge_name = with_evaluator(who, "none" if money else evaluator, total, threads)
     begun = time.perf_counter()
-    points, luck, finished = _play(who, total, threads, batch, progress, sequential, save_games)
+    points, luck, finished = _play(who, total, threads, batch, progress, sequential, save_games, stakes)
     seconds = time.perf_counter() - begun
     notes = [f"{games} is odd: {total} games were played, two a pair"] if total != games else []
     unfinished = int((~finished).sum())
@@ -170,7 +174,7 @@ def duel(
         adjusted_by=judge_name,
         multiple=multiple,
         sequential=None if sequential is None else sequential.as_dict(),
-        match=play_matches(who.variant, match, points) if match else None,
+        match=None if stakes is None else stakes.summary(),
         notes=tuple(notes),
         pairs=Pairs(values, ((np.sign(points) + 1) / 2).reshape(-1, 2).sum(axis=1)),
     )
@@ -184,15 +188,18 @@ def _play(
     progress: Callable[[int, int], None] | None,
     sequential: SequentialTest | None,
     save_games: str | Path | None,
+    stakes: Matches | None,
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Points and luck of bot a by game, f64[N] each, and whether it was finished, as far as they count."""
     parts: list[Played] = []
+    keep = save_games is not None or (stakes is not None and bool(stakes.new.cube))
     with GamesFile(save_games) if save_games is not None else nullcontext() as file:
-        for part in play_pairs(who, total, threads, batch, progress, file is not None):
+        for part in play_pairs(who, total, threads, batch, progress, keep):
             if file is not None:
                 file.write(game_lines(who, part))
-                part = replace(part, plays=[])
-            parts.append(part)
+            if stakes is not None:
+                part = stakes.add(part)
+            parts.append(replace(part, plays=[]))
             if sequential is not None and sequential.add(*pair_means([part])):
                 break
     counted = 2 * sequential.pairs if sequential is not None and sequential.verdict else total

@@ -10,10 +10,9 @@ from typing import Any, TextIO
 import numpy as np
 
 from nardy_rl import dice
-from nardy_rl.agents import ValueBot, load_bot
+from nardy_rl.agents import ValueBot, doubling, load_bot
 from nardy_rl.cube import DOUBLE, RESIGN, GameState
 from nardy_rl.errors import BadOption, NardyError
-from nardy_rl.experiments import cube_rule
 from nardy_rl.experiments.rules_text import rules_text
 from nardy_rl.experiments.screen import getting_ready, messages
 from nardy_rl.match import Match
@@ -267,7 +266,7 @@ class _Table:
         """Does the player who may double do so; a person may also resign instead of throwing."""
         game = self._now
         if game.player != self.seat:
-            doubled = cube_rule.doubles(self.bot, game)
+            doubled = doubling.doubles(self.bot, game)
             if doubled:
                 self.show(f"The bot doubles to {2 * game.stake}.")
             return doubled
@@ -299,14 +298,15 @@ class _Table:
         game = self._now
         assert game.offer is not None
         if game.offer.kind == RESIGN:
-            accepted = cube_rule.accepts(self.bot, game)
+            accepted = doubling.accepts(self.bot, game)
             self.show("The bot accepts." if accepted else "The bot does not accept so little and plays on.")
             self.resigned = accepted
             return game.accept() if accepted else game.refuse()
-        taken = cube_rule.takes(self.bot, game)
-        self.show(f"The bot {'takes' if taken else 'drops'}.")
-        self._note("take" if taken else "drop", game.player)
-        return game.take() if taken else game.drop()
+        answer = doubling.answer_to_double(self.bot, game)
+        self.show(f"The bot {answer}s.")
+        self._note(answer, game.player)
+        after: GameState = getattr(game, answer)()
+        return after
 
     def _resigns(self, line: str) -> bool:
         """Offer what a line such as `resign 2` says; False if it says nothing that can be offered."""

@@ -97,14 +97,16 @@ def duel_notes(r: Mapping[str, Any]) -> list[str]:
             low, high = test["interval"]
             lines.append(f"interval that holds at every look: {low:+.3f} to {high:+.3f}")
     match = r.get("match")
-    if match:
-        share = (
-            ""
-            if match["share"] is None
-            else f", {match['share']:.1%} won" + ("" if match["se"] is None else f" ± {match['se']:.1%}")
-        )
-        lines.append(f"matches to {match['length']}: {match['matches']:,}{share}")
-    return [*lines, *r["notes"]]
+    return [*lines, *([_match_note(match)] if match else []), *r["notes"]]
+
+
+def _match_note(match: Mapping[str, Any]) -> str:
+    drops = f"; {match['drops']:,} games ended by a drop" if match["cube"] else ""
+    if not match["length"]:
+        return f"for money, with the cube{drops}"
+    share = "" if match["share"] is None else f", {match['share']:.1%} won"
+    error = "" if match["se"] is None else f" ± {match['se']:.1%}"
+    return f"matches to {match['length']}{', with the cube' * match['cube']}: {match['matches']:,}{share}{error}{drops}"
 
 
 def errors_table(results: Sequence[Mapping[str, Any]]) -> Table:

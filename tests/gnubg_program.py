@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -27,6 +26,7 @@ import numpy as np
 
 from nardy_rl.cube import Cube, GameState
 from nardy_rl.experiments.compare import random_boards, random_decisions, states_of_boards
+from nardy_rl.experiments.gnubg_program import answers, program, run
 from nardy_rl.ids import match_id, position_id
 from nardy_rl.match import Match
 from nardy_rl.position import Position
@@ -87,27 +87,6 @@ def exported(what: str) -> str:
         return (Path(folder) / "played.mat").read_text()
 
 
-def program() -> str | None:
-    """The path of gnubg, or None."""
-    return shutil.which("gnubg") or shutil.which("/usr/games/gnubg")
-
-
-def run(folder: Path, commands: str = "", script: Path | None = None) -> str:
-    """What gnubg prints in a folder when it reads these commands, or runs a Python script."""
-    path = program()
-    assert path is not None
-    done = subprocess.run(
-        [path, "-t", "-q", *(["-p", str(script)] if script else [])],
-        input=f"{commands}\nquit\ny\n",
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=500,
-        env=os.environ | {"HOME": str(folder), "LC_ALL": "C.UTF-8"},
-    )
-    return done.stdout + done.stderr
-
-
 def request(game: GameState) -> dict:
     """A state in gnubg's numbers, put together without our IDs."""
     position, match, offer = game.position, game.match, game.offer
@@ -135,14 +114,7 @@ def request(game: GameState) -> dict:
 
 def ask(games: list[GameState]) -> list[dict]:
     """gnubg's answers about states: `position_id`, `match_id`, `understood` from our XGID, `raw` from our IDs."""
-    with tempfile.TemporaryDirectory() as folder:
-        asked, answers, script = (Path(folder) / name for name in ("asked.json", "answers.json", "script.py"))
-        asked.write_text(json.dumps([request(game) for game in games]))
-        script.write_text(f"ASKED, ANSWERS = {str(asked)!r}, {str(answers)!r}\n{SCRIPT}")
-        said = run(Path(folder), script=script)
-        if not answers.exists():
-            raise RuntimeError(f"gnubg gave no answer: {said[-2000:]}")
-        found = json.loads(answers.read_text())
+    found, said = answers(SCRIPT, [request(game) for game in games])
     for part in said.split("\nRAW ")[1:]:
         boards = re.findall(r"^board:\S+", part, re.MULTILINE)
         found[int(part.split()[0])]["raw"] = boards[0]

@@ -5,10 +5,9 @@ import json
 
 import pytest
 
-from nardy_rl.agents import load_bot
+from nardy_rl.agents import doubling, load_bot
 from nardy_rl.cube import GameState
 from nardy_rl.errors import BadOption
-from nardy_rl.experiments import cube_rule
 from nardy_rl.experiments.cli import run
 from nardy_rl.forms import FORMS, read_state, write_state
 from nardy_rl.ids import position_id
@@ -18,7 +17,6 @@ from nardy_rl.variants import VARIANTS
 
 EVEN = "24:2 13:5 8:3 6:5 | 24:2 13:5 8:3 6:5 | turn=0 throws=1,1"
 AHEAD = "6:5 5:5 4:5 | 12:5 10:5 8:5 | turn=0 throws=9,9"  # player 0 leads by half of his pips, past all contact
-BIT_AHEAD = "6:5 5:5 4:5 | 6:10 5:4 4:1 | turn=0 throws=9,9"  # 75 to 84 pips
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +84,7 @@ def test_what_cannot_be_resigned_is_said_and_asked_again(monkeypatch, capsys):
 
 @pytest.mark.parametrize(("answer", "result"), [("drop", {"winner": 1, "points": 1, "how": "drop"}), ("take", None)])
 def test_a_person_answers_the_bots_double(answer, result, monkeypatch, capsys):
-    monkeypatch.setattr(cube_rule, "doubles", lambda bot, game: True)
+    monkeypatch.setattr(doubling, "doubles", lambda bot, game: True)
     typed = f"1\nthrow\nperhaps\n{answer}\n"
     report, seen = played(monkeypatch, capsys, typed, "backgammon", "--money", "--bot", "pips", "--seed", "3")
     assert "The bot doubles to 2." in seen and "'perhaps' is no answer to a double: take or drop." in seen
@@ -95,7 +93,7 @@ def test_a_person_answers_the_bots_double(answer, result, monkeypatch, capsys):
 
 
 def test_a_bot_that_does_not_accept_plays_on(monkeypatch, capsys):
-    monkeypatch.setattr(cube_rule, "accepts", lambda bot, game: False)
+    monkeypatch.setattr(doubling, "accepts", lambda bot, game: False)
     report, seen = played(
         monkeypatch, capsys, "resign\nquit\n", "backgammon", "--money", "--bot", "pips", "--seed", "3"
     )
@@ -128,27 +126,28 @@ def state(board, words="", game="backgammon"):
     return GameState.from_text(f"{game} {board}{' | ' + words if words else ''}")
 
 
-@pytest.mark.parametrize("name", ["random", "pips", "heuristic"])
-def test_bots_judge_the_cube_by_the_race(name):
+@pytest.mark.parametrize("name", ["random", "pips"])
+def test_bots_without_chances_judge_the_cube_by_the_race(name):
     bot = load_bot(VARIANTS["backgammon"], name)
-    assert not cube_rule.doubles(bot, state(EVEN)) and cube_rule.takes(bot, state(EVEN).double())
-    assert cube_rule.doubles(bot, state(AHEAD)) and not cube_rule.takes(bot, state(AHEAD).double())
-    assert cube_rule.doubles(bot, state(BIT_AHEAD)) and not cube_rule.doubles(bot, state(AHEAD, "match=3 score=2,0"))
-    assert cube_rule.accepts(bot, state(EVEN).resign(1, 1))
+
+    def answer(board):
+        return doubling.answer_to_double(bot, state(board).double())
+
+    assert not doubling.doubles(bot, state(EVEN)) and answer(EVEN) == "take"
+    assert doubling.doubles(bot, state(AHEAD)) and answer(AHEAD) == "drop"
+    assert not doubling.doubles(bot, state(AHEAD, "match=3 score=2,0"))
+    assert doubling.accepts(bot, state(EVEN).resign(1, 1))
 
 
-def test_a_trained_policy_judges_the_cube_by_its_value():
+def test_a_trained_policy_judges_the_cube_by_its_chances():
     bot = load_bot(VARIANTS["backgammon"], "pretrained")
     sure = "2:2 off:13 | 24:2 6:13 | turn=0 throws=9,9"
-    assert (
-        cube_rule.expected(bot, state(sure).position, 0) > 1.2 > -1.2 > cube_rule.expected(bot, state(sure).position, 1)
-    )
-    assert not cube_rule.doubles(bot, state(sure))  # it plays on for the gammon
-    assert not cube_rule.takes(bot, state(sure).double())
-    assert not cube_rule.accepts(bot, state(sure).resign(1, 1)) and cube_rule.accepts(bot, state(sure).resign(3, 1))
-    thrown = state(sure + " dice=21")
-    assert cube_rule.expected(bot, thrown.position, 0) > 1.2
-    assert -0.2 < cube_rule.expected(bot, state(EVEN).position, 1) < 0
+    assert doubling.expected(bot, state(sure), 0) > 1.2 > -1.2 > doubling.expected(bot, state(sure), 1)
+    assert not doubling.doubles(bot, state(sure))  # it plays on for the gammon
+    assert doubling.answer_to_double(bot, state(sure).double()) == "drop"
+    assert not doubling.accepts(bot, state(sure).resign(1, 1)) and doubling.accepts(bot, state(sure).resign(3, 1))
+    assert doubling.expected(bot, state(sure + " dice=21"), 0) > 1.2
+    assert -0.3 < doubling.expected(bot, state(EVEN), 1) < 0
 
 
 # ------------------------------------------------------------------------------------------------- convert
