@@ -758,6 +758,30 @@ def bot_command(bot: str, address: str | None, game: str, connections: int, as_j
     return DONE
 
 
+@command("nardy export pretrained --game backgammon --out backgammon.onnx")
+@click.argument("policy", metavar="POLICY")
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The ONNX file to write.")
+@click.option("--game", metavar="VARIANT", help="The game, by default the policy's own; needed for pretrained.")
+def export(policy: str, out: Path, game: str | None, as_json: bool) -> int:
+    """Write a policy as an ONNX file.
+
+    POLICY is a policy file, a run folder, or pretrained. The file has a test vector, checked with onnxruntime.
+    """
+    from nardy_rl.agents import load_bot
+    from nardy_rl.agents.onnx_file import export_onnx
+    from nardy_rl.agents.policy import load_policy
+
+    if game is None and policy == "pretrained":
+        raise BadOption("pretrained names a policy for every game: say which, as in  --game backgammon")
+    written = export_onnx(load_policy(policy) if game is None else load_bot(_variant(game), policy), out)
+    if as_json:
+        _emit(written)
+    else:
+        _print(f"{written['file']}: {written['bytes']:,} bytes, {written['variant']}")
+        _print(f"onnxruntime's outputs differ from ours by {written['largest_difference']:.1e} at most")
+    return DONE
+
+
 @command("nardy doctor")
 def doctor(as_json: bool) -> int:
     """Look over the installation.

@@ -1,7 +1,7 @@
 """gnubg's external players: our bot answers the boards that GNU Backgammon sends over a socket (docs/bots.md).
 
 gnubg connects to us, sends a FIBS board a line whenever the player has to decide, and takes one line in answer: a play
-such as `8/5 6/5`, `roll` or `double`, `take` or `drop`.
+such as `8/5 6/5`, an empty line where nothing can be moved, `roll` or `double`, `take` or `drop`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def answer(bot: Bot, line: str) -> str:
     """What to answer gnubg's board; raises BadPosition or BadMatch for a line that is none."""
     game = from_fibs_board(bot.variant, line, gnubg=True)
     if "after" in game.actions:
-        return game.position.move_text(chosen(bot, game.position))
+        moves = game.position.move_text(chosen(bot, game.position))
+        return "" if moves == "pass" else moves  # gnubg plays any word that it cannot read as a move of chance
     return cube_action(bot, game).replace("throw", "roll")
 
 

@@ -25,7 +25,7 @@ OUTSIDE = {"gnubg_nn", "pyspiel", "open_spiel", "bgsage", "bgbot_cpp", "pgx", "j
 MAY_IMPORT = {
     "nardy_rl": CORE,
     "envs": CORE | {"gymnasium", "pettingzoo", "pyspiel", "open_spiel", "PIL"},
-    "agents": CORE | {"safetensors", "torch"} | OUTSIDE,
+    "agents": CORE | {"safetensors", "torch", "onnx", "onnxruntime"} | OUTSIDE,
     "experiments": CORE | {"click", "rich", "tensorboard", "torch", "safetensors", "matplotlib"} | OUTSIDE,
 }
 ONLY_WHERE_GRADIENTS_ARE = {"torch_net.py", "own_net.py", "own_trainer.py"}

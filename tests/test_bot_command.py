@@ -183,6 +183,8 @@ def test_gnubg_is_answered_in_its_words():
     assert answer(bot, fibs_board(ahead)) == "double"
     doubled = GameState(Match(VARIANTS["backgammon"], 5), ahead).double()
     assert answer(bot, fibs_board(doubled)) == "drop"
+    shut_out = "backgammon bar:1 24:1 6:13 | 6:2 5:2 4:2 3:2 2:2 1:2 24:3 | turn=0 throws=9,9 dice=65"
+    assert answer(bot, fibs_board(Position.from_text(shut_out))) == ""
 
 
 def test_another_program_s_player_is_a_bot():
@@ -246,7 +248,7 @@ GAMES = 20
 def test_gnubg_plays_twenty_games_against_our_bot_over_its_socket(tmp_path: Path):
     """gnubg connects to us (`set player 0 external`): every play of ours is one that it accepts."""
     port, _, said, _ = served(load_bot("backgammon", "pretrained"), 0)
-    record = read_match(played_by_gnubg(tmp_path, port, GAMES))
+    record = read_match(played_by_gnubg(tmp_path, port, GAMES), "backgammon")
     results = [game[-1].result for game in record.games]
     assert len(results) == GAMES and None not in results
     points = [result.points if result.winner == 0 else -result.points for result in results]
