@@ -183,7 +183,7 @@ def test_gnubg_is_answered_in_its_words():
     assert answer(bot, fibs_board(ahead)) == "double"
     doubled = GameState(Match(VARIANTS["backgammon"], 5), ahead).double()
     assert answer(bot, fibs_board(doubled)) == "drop"
-    shut_out = "backgammon bar:1 24:1 6:13 | 6:2 5:2 4:2 3:2 2:2 1:2 24:3 | turn=0 throws=9,9 dice=65"
+    shut_out = "backgammon bar:1 13:1 6:13 | 6:2 5:2 4:2 3:2 2:2 1:2 24:3 | turn=0 throws=9,9 dice=65"
     assert answer(bot, fibs_board(Position.from_text(shut_out))) == ""
 
 
