@@ -49,11 +49,15 @@ class Table(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory of one thread's search."""
+    """Memory of one thread's search: level by level what is being looked into, the state itself on level 0."""
 
-    rows: np.ndarray  # uint32[levels, most, 16]: the plays that are kept on each level
+    rows: np.ndarray  # uint32[levels, most, 16]: the plays that are kept
     order: np.ndarray  # int64[most]: their numbers
-    here: np.ndarray  # uint32[levels + 1, 16]: the state of a level, with a roll thrown
+    state: np.ndarray  # uint32[levels + 1, 16]
+    depth: np.ndarray  # int64[levels + 1]: throws that are left to look ahead
+    parts: np.ndarray  # int64[levels + 1]: plays, or rolls, that it leads on to
+    done: np.ndarray  # int64[levels + 1]: how many of them are looked into
+    value: np.ndarray  # float32[levels + 1]
     out: np.ndarray  # float32[levels + 1, K]
     notes: Notes
 
@@ -74,7 +78,11 @@ def new_room(outputs: Outputs, depth: int, most: int) -> Room:
     return Room(
         rows=np.empty((levels, most, WORDS), np.uint32),
         order=np.empty(most, np.int64),
-        here=np.empty((levels + 1, WORDS), np.uint32),
+        state=np.empty((levels + 1, WORDS), np.uint32),
+        depth=np.empty(levels + 1, np.int64),
+        parts=np.empty(levels + 1, np.int64),
+        done=np.empty(levels + 1, np.int64),
+        value=np.empty(levels + 1, np.float32),
         out=np.empty((levels + 1, size), np.float32),
         notes=new_notes(outputs, 0),
     )
@@ -146,62 +154,99 @@ def _best_kept(order, values, n, kept):
     return m
 
 
+@inlined
+def _part(rules, room, level):
+    """Put what the state of a level leads on to next, a play or a roll, on the level below."""
+    below, k = room.state[level + 1], room.done[level]
+    if owes(room.state[level]):
+        copy_into(below, room.rows[level, k])
+        room.depth[level + 1] = room.depth[level]
+    else:
+        copy_into(below, room.state[level])
+        throw(rules, below, ROLLS[k, 0], ROLLS[k, 1])
+        room.depth[level + 1] = room.depth[level] - 1
+
+
+@inlined
+def _add_part(outputs, room, level):
+    """Count in what was found of the part on the level below: the better play, or a roll's share of the mean."""
+    out, found = room.out[level], room.out[level + 1]
+    if not owes(room.state[level]):
+        weight = np.float32(ROLL_WEIGHTS[room.done[level]])
+        for k in range(out.shape[0]):
+            out[k] += weight * found[k]
+        return
+    other, value = other_player(room.state[level], room.state[level + 1]), room.value[level + 1]
+    if other:
+        value = -value
+    if value > room.value[level]:
+        room.value[level] = value
+        for k in range(out.shape[0]):
+            out[k] = turn_outputs(outputs, found, k) if other else found[k]
+
+
 @inner
-def ahead(rules, encoding, quick, outputs, work, scr, room, table, kept, row, depth, level):
-    """Outputs of a state `depth` throws ahead into room.out[level]; returns its value. Levels below are overwritten."""
-    out = room.out[level]
+def _enter(rules, encoding, quick, outputs, work, scr, room, table, kept, level):
+    """Begin with the state of a level. If its value is known at once it has no parts, and `out` and `value` are set."""
+    row, depth, out = room.state[level], room.depth[level], room.out[level]
+    room.parts[level], room.done[level] = 0, 0
     if is_over(row) or (depth == 0 and not owes(row)):
-        value = quick_value(rules, encoding, quick, outputs, work, row)
+        room.value[level] = quick_value(rules, encoding, quick, outputs, work, row)
         copy_into(out, work.out)
-        return value
-    here = room.here[level]
-    if owes(row):
-        if depth == 0 and kept.most == 1:
-            copy_into(here, row)
-            follow(rules, encoding, quick, outputs, work, scr, room.notes, here, out)
-            return points_of(outputs, out)
+    elif not owes(row):
+        place = _place(table, row, depth)
+        if _is_kept(table, place, row, depth):
+            copy_into(out, table.outputs[place])
+            room.value[level] = points_of(outputs, out)
+        else:
+            room.parts[level] = ROLLS.shape[0]
+            for k in range(out.shape[0]):
+                out[k] = np.float32(0)
+    elif depth == 0 and kept.most == 1:
+        below = room.state[level + 1]
+        copy_into(below, row)
+        follow(rules, encoding, quick, outputs, work, scr, room.notes, below, out)
+        room.value[level] = points_of(outputs, out)
+    else:
         n = plays(rules, row, scr)
         quick_best(rules, encoding, quick, outputs, work, scr, row, n)
         m = _best_kept(room.order, work.values, n, kept)
         for i in range(m):
             copy_into(room.rows[level, i], scr.plays[room.order[i]])
-        top = np.float32(-np.inf)
-        for i in range(m):
-            after = room.rows[level, i]
-            value = ahead(
-                rules, encoding, quick, outputs, work, scr, room, table, kept, after, depth, level + 1
-            )  # fmt: skip
-            other = other_player(row, after)
-            if other:
-                value = -value
-            if value > top:
-                top = value
-                below = room.out[level + 1]
-                for k in range(out.shape[0]):
-                    out[k] = turn_outputs(outputs, below, k) if other else below[k]
-        return top
-    place = _place(table, row, depth)
-    if _is_kept(table, place, row, depth):
-        copy_into(out, table.outputs[place])
-        return points_of(outputs, out)
-    for k in range(out.shape[0]):
-        out[k] = np.float32(0)
-    for r in range(ROLLS.shape[0]):
-        copy_into(here, row)
-        throw(rules, here, ROLLS[r, 0], ROLLS[r, 1])
-        ahead(rules, encoding, quick, outputs, work, scr, room, table, kept, here, depth - 1, level + 1)
-        weight = np.float32(ROLL_WEIGHTS[r])
-        for k in range(out.shape[0]):
-            out[k] += weight * room.out[level + 1, k]
-    _keep(table, place, row, depth, out)
-    return points_of(outputs, out)
+        room.parts[level] = m
+        room.value[level] = np.float32(-np.inf)
+
+
+@inner
+def ahead(rules, encoding, quick, outputs, work, scr, room, table, kept, row, depth):
+    """Outputs of a state `depth` throws ahead into room.out[0]; returns its value.
+
+    It goes down and up the levels in a loop: the compiler's cache cannot keep a function that calls itself.
+    """
+    copy_into(room.state[0], row)
+    room.depth[0] = depth
+    level = np.int64(0)
+    _enter(rules, encoding, quick, outputs, work, scr, room, table, kept, level)
+    while True:
+        if room.done[level] < room.parts[level]:
+            _part(rules, room, level)
+            level += 1
+            _enter(rules, encoding, quick, outputs, work, scr, room, table, kept, level)
+            continue
+        if room.parts[level] and not owes(room.state[level]):
+            state, out = room.state[level], room.out[level]
+            room.value[level] = points_of(outputs, out)
+            _keep(table, _place(table, state, room.depth[level]), state, room.depth[level], out)
+        if level == 0:
+            return room.value[0]
+        level -= 1
+        _add_part(outputs, room, level)
+        room.done[level] += 1
 
 
 @kernel
 def ahead_batch(rules, encoding, quick, outputs, work, scr, room, table, kept, rows, depth, out, values):
     """Outputs float32[N, K] and values float32[N] of states uint32[N, 16], so many throws ahead."""
     for i in range(len(rows)):
-        values[i] = ahead(
-            rules, encoding, quick, outputs, work, scr, room, table, kept, rows[i], depth, np.int64(0)
-        )  # fmt: skip
+        values[i] = ahead(rules, encoding, quick, outputs, work, scr, room, table, kept, rows[i], depth)
         copy_into(out[i], room.out[0])

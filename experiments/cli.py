@@ -573,7 +573,7 @@ def tournament(
 @click.option("--trials", type=COUNT, default=72, show_default=True, help="With --build: of each rollout.")
 @click.option("--throws", type=WHOLE, default=0, show_default=True, help="With --build: of a trial; 0: to the end.")
 @click.option("--seed", type=WHOLE, default=1, show_default=True, help="Of positions and dice, or of a bot's lots.")
-@click.option("--threads", type=COUNT, help="With --build: threads that play.")
+@click.option("--threads", type=COUNT, help="Threads that search, or play with --build.")
 def errors(
     variant: str, bot: str, file: Path | None, build_file: Path | None, positions: int, trials: int, throws: int,
     seed: int, threads: int | None, as_json: bool,
@@ -583,6 +583,7 @@ def errors(
     Looks its choices up in positions of which every play was rolled out, in seconds. A build that was stopped goes on.
     """
     from nardy_rl.agents import load_bot
+    from nardy_rl.agents.search import use_threads
     from nardy_rl.experiments.error_bench import BuildSettings, build, score
     from nardy_rl.experiments.errors_file import benchmark_for
     from nardy_rl.experiments.screen import errors_table, getting_ready, messages, progress
@@ -597,6 +598,7 @@ def errors(
             benchmark = build(player, build_file, settings, threads, progress=report)
     else:
         benchmark = benchmark_for(game, file)
+    use_threads(player, threads)
     data = score(player, benchmark, seed)
     if as_json:
         _emit(data)
