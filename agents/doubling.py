@@ -212,16 +212,22 @@ def _value(node: _Node, terms: Terms, stake: int, owner: int | None) -> Floats:
     if node.below is None:
         worth = equity(node.chances, terms, stake, owner, node.x)
     else:
-        players = np.repeat(node.states[:, TURN] & PLAYER, len(ROLLS))
-        same = (node.below.states[node.number, TURN] & PLAYER) == players
-        turned = None if owner is None else 1 - owner
-        worth = _to_other(_best(node.below, terms.other, stake, turned), terms)[node.number]
-        if same.any():
-            worth = np.where(same, _best(node.below, terms, stake, owner)[node.number], worth)
-        worth = worth.reshape(-1, len(ROLLS)) @ ROLL_WEIGHTS
+        worth = _worths_below(node, terms, stake, owner) @ ROLL_WEIGHTS
     if node.over.any():
         worth = np.where(node.over, dead_equity(node.chances, terms, stake), worth)
     return worth
+
+
+def _worths_below(node: _Node, terms: Terms, stake: int, owner: int | None) -> Floats:
+    """Worth f64[N, 21] to each row's player of his 21 throws."""
+    assert node.below is not None
+    players = np.repeat(node.states[:, TURN] & PLAYER, len(ROLLS))
+    same = (node.below.states[node.number, TURN] & PLAYER) == players
+    turned = None if owner is None else 1 - owner
+    worth = _to_other(_best(node.below, terms.other, stake, turned), terms)[node.number]
+    if same.any():
+        worth = np.where(same, _best(node.below, terms, stake, owner)[node.number], worth)
+    return worth.reshape(-1, len(ROLLS))
 
 
 def _to_other(worth: Floats, terms: Terms) -> Floats:
@@ -262,6 +268,31 @@ def cube_values(
     on the way as the model tells him.
     """
     return _actions(_tree(bot, states, plies), terms, stake, owner, beavers)
+
+
+def roll_worths(bot: Bot, states: States, terms: Terms, stake: int, owner: int | None) -> Floats:
+    """Worth f64[N, 21], to the player of each state, of every throw with the bot's play of it; nobody doubles first."""
+    return _worths_below(_tree(bot, states, 1), terms, stake, owner)
+
+
+def best_values(bot: Bot, states: States, terms: Terms, stake: int, owner: int | None, plies: int = 0) -> Floats:
+    """Worth f64[N] to the player of each state, who may double first if the cube is his; or whose game is over."""
+    return _best(_tree(bot, states, plies), terms, stake, owner)
+
+
+def worths_after(bot: Bot, game: GameState, after: States, plies: int = 0) -> Floats:
+    """Worth f64[N] to the player who acts in a game of the states after his plays; the other one may double next."""
+    player = game.position.player
+    states = _after_plays(bot, after)
+    mine = (states[:, TURN] & PLAYER).astype(np.int64) == player
+    worth = np.zeros(len(states))
+    for side in (player, 1 - player):
+        chosen = mine if side == player else ~mine
+        if chosen.any():
+            terms = terms_of(bot, game.match, side)
+            found = best_values(bot, states[chosen], terms, game.stake, owner_for(game, side), plies)
+            worth[chosen] = found if side == player else _to_other(found, terms.other)
+    return worth
 
 
 def position_values(bot: Bot, states: States, terms: Terms, stake: int, owner: int | None, plies: int = 0) -> Floats:

@@ -20,6 +20,7 @@ from nardy_rl.agents.search import SearchBot
 from nardy_rl.agents.search_any import of_movers
 from nardy_rl.cube import GameState
 from nardy_rl.errors import BadBot, BadOption, BadPosition
+from nardy_rl.experiments.analyse_cube import cube_action
 from nardy_rl.experiments.outcome_measure import both_sides, outcome_names
 from nardy_rl.experiments.stats import result_names
 from nardy_rl.forms import read_state
@@ -118,7 +119,9 @@ def analyse(bot: ValueBot, game: GameState) -> dict[str, Any]:
         "player": position.player,
         "dice": list(position.dice) or None,
     }
-    return data | (_plays(bot, position) if position.owes else _value(bot, position))
+    if position.owes:
+        return data | {"cube": None} | _plays(bot, position)
+    return data | {"cube": cube_action(bot, game) if game.match.cube else None} | _value(bot, position)
 
 
 def _value(bot: ValueBot, position: Position) -> dict[str, Any]:

@@ -102,10 +102,10 @@ def _emit(data: dict[str, Any]) -> None:
     emit_json(data)
 
 
-def _print(*things: Any) -> None:
+def _print(*things: Any, sep: str = " ") -> None:
     from nardy_rl.experiments.screen import result
 
-    result().print(*things)
+    result().print(*things, sep=sep)
 
 
 def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -304,7 +304,7 @@ def convert(variant: str, text: str, form: str | None, as_json: bool) -> int:
     ignore_unknown_options=True,
     help_option_names=["--help"],
 )
-@click.argument("words", nargs=-1, required=True, metavar="[VARIANT] POSITION")
+@click.argument("words", nargs=-1, required=True, metavar="[VARIANT] POSITION|FILE.mat")
 @click.option("--bot", metavar="BOT", help="Who analyses; by default the best one shipped, one ply deep.")
 @click.option("--dice", metavar="DICE", help="Dice to throw in the position, as 31.")
 @click.option("--most", type=COUNT, default=10, show_default=True, help="Plays to list; with --json all.")
@@ -314,16 +314,21 @@ def analyse(
     words: tuple[str, ...], bot: str | None, dice: str | None, most: int, markdown: bool, threads: int | None,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """What a bot says of a position.
+    """What a bot says of a position, or of a match.
 
     With dice its plays, the best first, with equities and the probabilities of all outcomes; without dice what the
-    position is worth. POSITION is any form that convert reads, in quotes; a text names its game itself.
+    position is worth, and what to do with the cube. POSITION is any form that convert reads, in quotes; a text names
+    its game itself. Of a match file: errors, blunders and luck of both players; by default without a search.
     """
     from nardy_rl.agents.search import use_threads
     from nardy_rl.experiments import analyse as analysis
+    from nardy_rl.experiments.analyse_cube import cube_lines, cube_rows
+    from nardy_rl.experiments.analyse_match import match_file
     from nardy_rl.experiments.screen import getting_ready, messages, table
 
     sys.path.append(os.getcwd())  # where a user's own module:Class is
+    if (file := match_file(words)) is not None:
+        return _analyse_match(file, words, bot, dice, most, markdown, as_json)
     game = analysis.read_game(words, dice)
     with getting_ready(messages()):
         player = analysis.value_bot(game.variant, bot)
@@ -333,12 +338,46 @@ def analyse(
     if as_json:
         _emit(data)
         return DONE
-    columns, rows = analysis.analysis_rows(game.variant, data, most)
+    tables = [analysis.analysis_rows(game.variant, data, most)]
+    lines = []
+    if data["cube"] is not None:
+        tables.append(cube_rows(data["cube"]))
+        lines = cube_lines(data["cube"])
     if markdown:
-        click.echo(f"{analysis.heading(game, data)}\n\n{analysis.markdown(columns, rows)}")
+        parts = [analysis.heading(game, data), *(analysis.markdown(*one) for one in tables), *lines]
+        click.echo("\n\n".join(parts))
     else:
         click.echo(f"{game.picture()}\n")
-        _print(analysis.heading(game, data), table(columns, rows))
+        _print(analysis.heading(game, data), *(table(*one) for one in tables), *lines, sep="\n")
+    return DONE
+
+
+def _analyse_match(
+    file: Path, words: tuple[str, ...], bot: str | None, dice: str | None, most: int, markdown: bool, as_json: bool
+) -> int:
+    """`nardy analyse` of a match file."""
+    from nardy_rl.experiments import analyse as analysis
+    from nardy_rl.experiments.analyse_match import analyse_match, mistake_rows, player_rows, read_record
+    from nardy_rl.experiments.screen import getting_ready, messages, progress, table
+
+    if len(words) > 2 or dice is not None:
+        raise BadOption(f"{file}: of a match file give nothing but the game before it, and no dice")
+    with getting_ready(messages()):
+        record = read_record(file, _variant(words[0]) if len(words) == 2 else None, _variant(analysis.ID_GAME))
+        variant = record.games[0][0].variant
+        player = analysis.value_bot(variant, bot or analysis.best_values(variant))
+    with progress(messages(), "steps") as report:
+        data = analyse_match(player, record, report)
+    if as_json:
+        _emit(data)
+        return DONE
+    kind = f"match to {data['match']}" if data["match"] else "for money"
+    heading = f"{data['variant']}, {kind}, {len(data['games'])} games, by {data['bot']}"
+    tables = [player_rows(data), mistake_rows(data, most)]
+    if markdown:
+        click.echo("\n\n".join([heading, *(analysis.markdown(*one) for one in tables if one[1])]))
+    else:
+        _print(heading, *(table(*one) for one in tables if one[1]), sep="\n\n")
     return DONE
 
 
