@@ -123,7 +123,7 @@ def ask(games: list[GameState]) -> list[dict]:
 
 @contextmanager
 def external():
-    """gnubg, serving as an external player on a port of this machine, which is yielded."""
+    """gnubg at 0 plies, serving as an external player on a port of this machine, which is yielded."""
     path = program()
     assert path is not None
     with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
@@ -136,6 +136,7 @@ def external():
         )  # fmt: skip
         try:
             assert served.stdin is not None
+            served.stdin.write("set evaluation chequerplay evaluation plies 0\n")
             served.stdin.write(f"external 127.0.0.1:{port}\n")
             served.stdin.flush()
             deadline = time.monotonic() + 60

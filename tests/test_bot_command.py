@@ -123,6 +123,15 @@ def test_other_forms_of_a_position_are_read_for_the_present_game():
     assert session.answer(f"position {board}").endswith("dice=31")
 
 
+def test_the_session_of_the_page_on_bots_is_what_is_said():
+    page = (Path(__file__).parent.parent / "docs" / "bots.md").read_text(encoding="utf-8")
+    said = page.partition("A session of `nardy bot pips`")[2].split("```")[1].strip().splitlines()
+    sent = [line.removeprefix("< ") for line in said if line.startswith("< ")]
+    out = io.BytesIO()
+    serve_lines("pips", io.BytesIO("\n".join(sent).encode()), out)
+    assert len(sent) == 5 and out.getvalue().decode().splitlines() == [line for line in said if line[0] != "<"]
+
+
 def test_lines_that_are_too_long_or_no_text_are_refused_and_the_rest_goes_on():
     lines = b"x" * (3 * LONGEST) + b"\n\n  \nnewgame hyper\r\n\xff\xfe\0\n" + b"y" * LONGEST + b"\nhelp"
     out = io.BytesIO()

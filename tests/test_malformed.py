@@ -57,18 +57,30 @@ def seeds():
             if form not in ("picture", "match-id"):
                 yield lambda text: read_state(BACKGAMMON, text), write_state(state, form)
     for file in sorted(FILES.glob("*.mat")):
-        yield lambda text: read_match(text, BACKGAMMON), file.read_text(encoding="utf-8")[:1500].rpartition("\n")[0]
+        yield (
+            lambda text: read_match(text, "backgammon:beavers=true"),
+            file.read_text(encoding="utf-8")[:1500].rpartition("\n")[0],
+        )
     session = Session("pips")
-    session.answer("newgame backgammon")
-    session.answer("dice 31")
 
     def protocol(text: str) -> None:
+        session.answer("newgame backgammon")
+        if not text.startswith("dice"):
+            session.answer("dice 31")
         said = session.answer(" ".join(text.split("\n")))
         assert "\n" not in said and "\r" not in said and said
         if said.startswith("error"):
             raise NardyError(said)
 
-    for line in ("dice 42", "play 8/5 6/5", "newgame backgammon 1 7", f"position {Position.start('hyper').text}", "go"):
+    for line in (
+        "dice 42",
+        "play 8/5 6/5",
+        "plays",
+        "value",
+        "newgame backgammon 1 7",
+        f"position {Position.start('hyper').text}",
+        "go",
+    ):
         yield protocol, line
 
 
@@ -100,7 +112,7 @@ def refused(read, text: str) -> bool:
         read(text)
     except NardyError as error:
         said = str(error)
-        assert said and "\n" not in said and len(said) < 3000, (text, said)
+        assert said and "\n" not in said and len(said) < 1500 + 4 * len(text), (text, said)
         return True
     except Exception as error:
         raise AssertionError(f"{text!r} ended in {error!r}") from error
@@ -112,14 +124,14 @@ def refused(read, text: str) -> bool:
 def check_damaged(number: int, seed: int) -> None:
     readers = list(seeds())
     for read, text in readers:
-        assert not refused(read, text) or text.startswith(("go", "play")), text
+        assert not refused(read, text), text
     rng = random.Random(seed)
     refusals = sum(refused(read, damaged(rng, text)) for read, text in (rng.choice(readers) for _ in range(number)))
     assert 0.3 * number < refusals < number
 
 
 def test_damaged_texts_are_read_or_refused_in_one_sentence():
-    check_damaged(3000, 1)
+    check_damaged(1500, 1)
 
 
 @pytest.mark.long
@@ -130,13 +142,13 @@ def test_a_hundred_thousand_damaged_texts_are_read_or_refused_in_one_sentence():
 def test_random_characters_are_refused_in_one_sentence():
     rng = random.Random(5)
     readers = [read for read, _ in seeds()]
-    for _ in range(2000):
+    for _ in range(1000):
         text = "".join(rng.choice(CHARACTERS) for _ in range(rng.randrange(60)))
         refused(rng.choice(readers), text)
 
 
 def test_long_texts_are_refused_without_growing():
-    long = 200_000
+    long = 20_000
     texts = ["24:2 " * long, "|" * long, ":" * long, "board:" + "1:" * long, "9" * long, "hyper " + "off:1 " * long]
     tracemalloc.start()
     for text in texts:
@@ -156,5 +168,5 @@ def test_gnubg_s_boards_are_answered_or_refused_in_one_sentence():
     bot = load_bot("backgammon", "pips")
     board = fibs_board(next(states()))
     rng = random.Random(9)
-    for _ in range(1500):
+    for _ in range(800):
         refused(lambda text: answer(bot, text), damaged(rng, board))
