@@ -21,6 +21,7 @@ OPTIONAL = {
     "gymnasium": "environments for other libraries: pip install gymnasium",
     "tensorboard": "curves of a training run: pip install tensorboard",
     "gnubg-nn": "the bots gnubg and pubeval: pip install 'nardy-rl[gnubg]'",
+    "onnxruntime": "policies as ONNX files, with onnx: pip install 'nardy-rl[onnx]'",
     "open-spiel": "a rival in nardy bench --peers: pip install 'nardy-rl[openspiel]'",
     "bgsage": "a rival in nardy bench --peers: pip install 'nardy-rl[bgsage]'",
     "pgx": "a rival in nardy bench --peers: pip install 'nardy-rl[pgx]'",
