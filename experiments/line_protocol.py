@@ -16,8 +16,10 @@ from nardy_rl.cube import GameState
 from nardy_rl.errors import BadOption, BadPosition, IllegalPlay, NardyError, did_you_mean
 from nardy_rl.experiments.choices import chosen, cube_action, value_of
 from nardy_rl.forms import read_state
+from nardy_rl.ids import state_of
 from nardy_rl.position import Position
-from nardy_rl.variants import parse_variant, variant_text
+from nardy_rl.variant import Variant
+from nardy_rl.variants import VARIANTS, parse_variant
 
 VERSION = 1
 LONGEST = 4096  # bytes of a line that is read
@@ -28,7 +30,7 @@ class Session:
 
     def __init__(self, bot: str) -> None:
         self.name = bot
-        self.bots: dict[str, Bot] = {}
+        self.bots: dict[Variant, Bot] = {}
         self.game: GameState | None = None
         self.commands: dict[str, Callable[[str], str]] = {
             "nardy": self._nardy,
@@ -68,16 +70,17 @@ class Session:
         if found is None:
             raise BadOption(f"{rest[:60]!r} is no game, starter (0 or 1) and seed, as in  newgame backgammon 1 7")
         variant = parse_variant(self._in_table(found[1]))
-        self._bot_for(variant_text(variant))
-        return self._now(GameState.from_text(Position.start(variant, int(found[2] or 0), int(found[3] or 0)).text))
+        self._bot_for(variant)
+        return self._now(state_of(Position.start(variant, int(found[2] or 0), int(found[3] or 0))))
 
     def _position(self, rest: str) -> str:
         if "|" in rest:
-            self._in_table(rest.split()[0])
-            game = GameState.from_text(rest)
+            name = self._in_table(rest.split()[0])
+            mine = self.game is not None and name == self.game.variant.id  # a game of one's own says its id only
+            game = GameState.from_text(rest, self.game.variant if mine and name not in VARIANTS else None)
         else:
             game = read_state(self._state().variant, rest)[1]
-        self._bot_for(variant_text(game.variant))
+        self._bot_for(game.variant)
         return self._now(game)
 
     def _dice(self, rest: str) -> str:
@@ -117,13 +120,13 @@ class Session:
             raise BadOption(f"a game is named by its id, as in  newgame backgammon, not {name[:40]!r}")
         return name
 
-    def _bot_for(self, game: str) -> Bot:
+    def _bot_for(self, game: Variant) -> Bot:
         if game not in self.bots:
             self.bots = {game: load_bot(game, self.name)}
         return self.bots[game]
 
     def _bot(self) -> Bot:
-        return self._bot_for(variant_text(self._state().variant))
+        return self._bot_for(self._state().variant)
 
     def _state(self) -> GameState:
         if self.game is None:

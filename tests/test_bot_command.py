@@ -105,6 +105,16 @@ def test_errors_are_one_line_and_change_nothing():
     assert session.answer("play 8/5 9/8").startswith("error ")
 
 
+def test_a_game_of_one_s_own_is_played_too():
+    session = Session("pips")
+    said = session.answer("newgame short@classic:start=24:7 1")
+    assert said.startswith("position short 24:7 | 24:7 | turn=1")
+    assert session.answer(said) == said
+    assert session.answer("dice 65").endswith("dice=65")
+    assert session.answer("go").startswith("best ")
+    assert Session("pips").answer(said).startswith("error unknown variant 'short'")
+
+
 def test_the_cube_is_decided():
     session = Session("pips")
     session.answer("newgame backgammon")
