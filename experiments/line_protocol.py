@@ -76,8 +76,8 @@ class Session:
     def _position(self, rest: str) -> str:
         if "|" in rest:
             name = self._in_table(rest.split()[0])
-            mine = self.game is not None and name == self.game.variant.id  # a game of one's own says its id only
-            game = GameState.from_text(rest, self.game.variant if mine and name not in VARIANTS else None)
+            own = self.game.variant if self.game else None  # a game that is in no table says its id only
+            game = GameState.from_text(rest, own if own and own.id == name and name not in VARIANTS else None)
         else:
             game = read_state(self._state().variant, rest)[1]
         self._bot_for(game.variant)
