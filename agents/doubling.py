@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, States, ValueBot, all_plays, thrown
 from nardy_rl.agents.kinds import races
+from nardy_rl.agents.outside import GnubgBot
 from nardy_rl.agents.policy import test_states
 from nardy_rl.agents.search import SearchBot
 from nardy_rl.board import OUTCOME, OWED, PLAYER, TURN, unpack
@@ -95,6 +96,8 @@ def chances_of(bot: Bot, states: States) -> Chances:
     """Chances of the outcomes for each state's player, by the bot."""
     if isinstance(bot, ValueBot) and bot.meaning is not None:
         found = chances_from(bot.variant, bot.evaluations(states)[0])
+    elif isinstance(bot, GnubgBot) and bot.variant.score != "one":
+        found = chances_from(bot.variant, bot.outputs(states))
     else:
         mine, theirs = pips_of(states)
         p = (1 + np.clip(PER_LEAD * (theirs - mine) / np.maximum(mine, 1), -1, 1)) / 2

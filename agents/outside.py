@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, States
-from nardy_rl.board import BAR, OWED, PLAYER, TURN, across, count, made, occupied, pack, unpack
+from nardy_rl.board import BAR, OUTCOME, OWED, PLAYER, TURN, across, count, made, occupied, pack, unpack
 from nardy_rl.errors import BadBot, MissingExtra
 from nardy_rl.jit import highest, inlined, kernel, lowest
 from nardy_rl.variant import Variant
@@ -246,6 +246,14 @@ class GnubgBot(Bot):
             after = self.gnubg.board_from_position_key(key)  # row 0 is who has just moved
             chosen[i] = first[i] + self._find(states[i], plays[first[i] : first[i + 1]], after)
         return chosen
+
+    def outputs(self, states: States) -> NDArray[np.float32]:
+        """Cumulative probabilities f32[M, 5] of the outcomes for each state's player, who is to throw."""
+        mine, theirs = unpack(states[:, 0:4]), unpack(states[:, 4:8])
+        found = np.zeros((len(states), 5), np.float32)
+        for i in np.flatnonzero(states[:, OUTCOME] == 0):
+            found[i] = self.gnubg.probabilities([theirs[i, 1:].tolist(), mine[i, 1:].tolist()], self.plies)
+        return found
 
     def _find(self, state: NDArray[np.uint32], plays: States, after: Any) -> int:
         """Which of the plays leads to gnubg's board (mover's side first, 25 counts each)."""

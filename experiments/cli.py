@@ -82,7 +82,7 @@ def command(example: str, **settings: Any) -> Callable[[F], click.Command]:
     """Register a function of this module as a command, with `--json`; settings: click's, for its context."""
 
     def register(function: F) -> click.Command:
-        name = function.__name__.removesuffix("_command")
+        name = function.__name__.removesuffix("_command").replace("_", "-")
         with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
         made = cli.command(name, cls=OneExample, example=example, context_settings=settings)
         return made(with_json(function))
@@ -318,7 +318,7 @@ def analyse(
 
     With dice its plays, the best first, with equities and the probabilities of all outcomes; without dice what the
     position is worth, and what to do with the cube. POSITION is any form that convert reads, in quotes; a text names
-    its game itself. Of a match file: errors, blunders and luck of both players; by default without a search.
+    its game itself. Of a match file: errors, blunders and luck of both players.
     """
     from nardy_rl.agents.search import use_threads
     from nardy_rl.experiments import analyse as analysis
@@ -365,7 +365,7 @@ def _analyse_match(
     with getting_ready(messages()):
         record = read_record(file, _variant(words[0]) if len(words) == 2 else None, _variant(analysis.ID_GAME))
         variant = record.games[0][0].variant
-        player = analysis.value_bot(variant, bot or analysis.best_values(variant))
+        player = analysis.value_bot(variant, bot)
     with progress(messages(), "steps") as report:
         data = analyse_match(player, record, report)
     if as_json:
@@ -428,6 +428,39 @@ def rollout(
     _print(analysis.heading(game, data), table(columns, rows))
     if data["decided"] is not None:
         _print("\ndecided" if data["decided"] else "\nnot decided: give more --trials")
+    return DONE
+
+
+@command("nardy match-table 7")
+@click.argument("points", type=COUNT)
+@click.option("--gammons", type=float, default=0.26, show_default=True, help="Share of wins by 2 points or more.")
+@click.option("--backgammons", type=float, default=0.01, show_default=True, help="Share of wins by 3 points.")
+@click.option("--efficiency", type=float, default=0.68, show_default=True, help="Of the cube, from 0 to 1.")
+@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+def match_table(
+    points: int, gammons: float, backgammons: float, efficiency: float, markdown: bool, as_json: bool
+) -> int:  # fmt: skip
+    """The chance to win a match from every score.
+
+    A match equity table, computed from a model of a single game (docs/cube.md), up to POINTS points away.
+    """
+    from nardy_rl.experiments.analyse import markdown as as_markdown
+    from nardy_rl.experiments.screen import match_table_rows, table
+    from nardy_rl.match_table import LEVELS
+    from nardy_rl.match_table import match_table as computed
+
+    shares = (1 - gammons, gammons - backgammons, backgammons)
+    found = computed(points, LEVELS, shares, efficiency=efficiency)
+    if as_json:
+        before, after = found.before[1:, 1:], found.after[1:]
+        _emit({"points": points, "shares": shares, "efficiency": efficiency, "before": before, "after": after})
+        return DONE
+    columns, rows = match_table_rows(found)
+    if markdown:
+        click.echo(as_markdown(columns, rows))
+        return DONE
+    _print(table(columns, rows))
+    _print("\nRows: points that you need; columns: that your opponent needs. 1 away is before the Crawford game.")
     return DONE
 
 

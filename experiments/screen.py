@@ -109,6 +109,14 @@ def _match_note(match: Mapping[str, Any]) -> str:
     return f"matches to {match['length']}{', with the cube' * match['cube']}: {match['matches']:,}{share}{error}{drops}"
 
 
+def match_table_rows(found: Any) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of a match equity table, in per cent; last the player behind after the Crawford game."""
+    size = range(1, found.length + 1)
+    rows = [[f"{mine} away", *(f"{found.chance(mine, other):.1%}" for other in size)] for mine in size]
+    rows.append(["after Crawford", *(f"{found.after[n]:.1%}" for n in size)])
+    return ["", *(f">{n}" for n in size)], rows
+
+
 def errors_table(results: Sequence[Mapping[str, Any]]) -> Table:
     """What bots' choices lose (keys of `nardy errors --json`), a row each."""
     columns = ["bot", ">loses a decision", ">best play", ">blunders", ">positions", ">seconds"]

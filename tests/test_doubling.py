@@ -1,6 +1,8 @@
 """Cubeful equities, cube decisions of bots, and duels with the cube."""
 
 import dataclasses
+import importlib.util
+import json
 from functools import cache
 
 import numpy as np
@@ -22,6 +24,7 @@ from nardy_rl.cube_equity import (
     live_equity,
     take_point,
 )
+from nardy_rl.experiments.cli import run
 from nardy_rl.experiments.duel import duel
 from nardy_rl.variants import parse_variant
 
@@ -182,6 +185,7 @@ def test_without_looking_ahead_the_model_alone_judges():
 # ------------------------------------------------------------------------------------------- bots
 
 
+RACE = "6:5 5:5 4:5 | 6:10 5:4 4:1 | turn=0 throws=9,9"
 START = "24:2 13:5 8:3 6:5 | 24:2 13:5 8:3 6:5 | turn=0 throws=1,1"
 
 
@@ -221,6 +225,15 @@ def test_shares_of_gammons_are_those_that_the_bot_sees():
     assert sum(shares) == pytest.approx(1) and 0.2 < shares[1] < 0.32 and 0 < shares[2] < 0.03
     assert doubling.start_shares(load_bot("backgammon", "pips")) == (1, 0, 0)
     assert doubling.start_shares(load_bot("hyper", "pips")) == (1,)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("gnubg_nn") is None, reason="pip install 'nardy-rl[gnubg]'")
+def test_gnubg_judges_by_its_own_chances():
+    variant = parse_variant("backgammon")
+    states = np.stack([state(board=b).position.state for b in (START, RACE)])
+    ours, theirs = (doubling.chances_of(load_bot(variant, name), states) for name in ("pretrained", "gnubg"))
+    assert theirs.winning == pytest.approx(ours.winning, abs=0.1)
+    assert 0.5 < theirs.winning[0] < 0.55 and theirs.winning[1] > 0.7
 
 
 def test_matches_too_long_for_a_table_are_played_as_for_money():
@@ -274,6 +287,17 @@ def test_a_game_of_a_duel_with_the_cube_can_be_played_by_hand():
             if game.over:
                 break
         assert game.score(number & 1) == scored.points[number]
+
+
+def test_the_command_plays_with_the_cube(capsys):
+    words = ["evaluate", "backgammon", "--a", "pretrained", "--b", "pips", "--games", "20", "--threads", "1"]
+    assert run([*words, "--cube", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["match"]["cube"] and data["match"]["length"] == 0 and data["adjusted_by"] is None
+    assert run([*words, "--cube"]) == 0 and "for money, with the cube; " in capsys.readouterr().out
+    assert run([*words, "--match", "2"]) == 0 and "matches to 2, with the cube: " in capsys.readouterr().out
+    assert run(["evaluate", "classic", "--a", "pips", "--b", "pips", "--cube"]) == 2
+    assert "classic has no doubling cube" in capsys.readouterr().err
 
 
 def test_a_game_without_a_cube_is_not_played_with_one():

@@ -1,9 +1,12 @@
 """The match equity table that is computed."""
 
+import json
+
 import numpy as np
 import pytest
 
 from nardy_rl.errors import BadMatch
+from nardy_rl.experiments.cli import run
 from nardy_rl.match_table import MatchTerms, match_table
 
 TABLE = match_table(15)
@@ -80,3 +83,17 @@ def test_gammon_prices_by_hand():
 def test_numbers_that_make_no_sense_are_refused(given, reason):
     with pytest.raises(BadMatch, match=reason):
         match_table(**given)
+
+
+def test_the_command_prints_the_table(capsys):
+    assert run(["match-table", "4"]) == 0
+    assert ["2", "away", "31.5%", "50.0%", "60.7%", "68.4%"] in [
+        row.split() for row in capsys.readouterr().out.splitlines()
+    ]
+    assert run(["match-table", "4", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["before"][1][0] == pytest.approx(0.315) and len(data["after"]) == 4
+    assert run(["match-table", "3", "--markdown", "--gammons", "0", "--backgammons", "0"]) == 0
+    assert "| 2 away | 25.0% | 50.0% |" in capsys.readouterr().out
+    assert run(["match-table", "65"]) == 2
+    assert "it can have 1 to 64" in capsys.readouterr().err
