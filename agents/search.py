@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -199,3 +199,16 @@ def use_threads(bot: Bot, threads: int | None = None) -> None:
     """Let a bot that searches use so many threads in one call, by default all cores; other bots stay as they are."""
     if isinstance(bot, SearchBot):
         bot.threads = threads or cores()
+
+
+def layers(bot: Bot) -> Iterator[Bot]:
+    """A bot, and those that it is made around, from the outside in."""
+    inner: object = bot
+    while isinstance(inner, Bot):
+        yield inner
+        inner = inner.bot if isinstance(inner, SearchBot) else getattr(inner, "inner", None)
+
+
+def without_search(bot: ValueBot) -> ValueBot:
+    """The bot whose own values a bot searches by, or the bot itself where nothing is searched."""
+    return next((layer.bot for layer in layers(bot) if isinstance(layer, SearchBot)), bot)

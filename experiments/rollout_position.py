@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import ValueBot
-from nardy_rl.agents.search import SearchBot
+from nardy_rl.agents.search import without_search
 from nardy_rl.cube import GameState
 from nardy_rl.errors import BadOption
 from nardy_rl.experiments.analyse import analyse, outcome_titles
@@ -67,7 +67,7 @@ def roll_out(
     """
     position = game.position
     candidates = _candidates(bot, game, settings.most)
-    measure = Outcomes(bot, bot.bot if isinstance(bot, SearchBot) else bot)
+    measure = Outcomes(bot, without_search(bot))
     after_plays = [after for _, after in candidates]
     results, decided = _trials(bot, measure, after_plays, position.player, settings, threads, progress)
     lines = []

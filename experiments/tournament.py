@@ -21,6 +21,7 @@ import numpy as np
 from nardy_rl.agents import load_bot
 from nardy_rl.agents.bot import Bot
 from nardy_rl.agents.policy import Policy
+from nardy_rl.agents.search import layers
 from nardy_rl.errors import BadBot
 from nardy_rl.experiments.duel import duel
 from nardy_rl.experiments.luck import Floats, evaluator_named
@@ -34,10 +35,11 @@ WITHIN = 0.95  # of the resampled ratings lie in the interval
 
 def identity(bot: Bot) -> str:
     """A bot's name, with a digest of the weights where it has some: another net under the same name is another bot."""
-    if not isinstance(bot, Policy):
+    policy = next((layer for layer in layers(bot) if isinstance(layer, Policy)), None)
+    if policy is None:
         return bot.name
     digest = hashlib.sha256()
-    for net in bot.nets.values():
+    for net in policy.nets.values():
         for weights in net:
             digest.update(np.ascontiguousarray(weights).tobytes())
     return f"{bot.name} {digest.hexdigest()[:12]}"

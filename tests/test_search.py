@@ -9,13 +9,14 @@ from nardy_rl.agents.heuristic import HeuristicBot
 from nardy_rl.agents.kinds import has_kinds
 from nardy_rl.agents.net import new_net, outputs_of
 from nardy_rl.agents.policy import KindsPolicy, Policy
-from nardy_rl.agents.search import FILTERS, REPLIES, SearchBot, use_threads
+from nardy_rl.agents.search import FILTERS, REPLIES, SearchBot, layers, use_threads, without_search
 from nardy_rl.agents.search_net import Kept
 from nardy_rl.batch import plays
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.encoding import encoding_of
 from nardy_rl.errors import BadBot, BadOption
 from nardy_rl.experiments.compare import random_decisions
+from nardy_rl.experiments.tournament import identity
 from nardy_rl.position import Position
 from nardy_rl.variants import VARIANTS, parse_variant
 
@@ -240,6 +241,15 @@ def test_a_bot_is_searched_by_name_and_plays_by_the_search():
     assert isinstance(load_bot("backgammon", "pretrained@0ply"), Policy)
     assert load_bot("crazy-v1", "heuristic@2ply").depth == 2
     assert load_bot("classic", "pips@1-ply").depth == 1
+
+
+def test_a_search_is_known_by_the_net_that_it_searches_by():
+    one, other = policy("backgammon"), policy("backgammon", seed=4)
+    names = {identity(SearchBot(net, depth)) for net in (one, other) for depth in (1, 2)}
+    assert len(names) == 4 and identity(SearchBot(one, 1)) == identity(SearchBot(policy("backgammon"), 1))
+    weak = load_bot("backgammon", "pretrained@1ply:club")
+    assert [bot.name for bot in layers(weak)] == ["pretrained@1ply:club", "pretrained@1ply", "pretrained"]
+    assert without_search(weak).name == "pretrained" and without_search(one) is one
 
 
 @pytest.mark.parametrize(
