@@ -135,8 +135,9 @@ def start_shares(bot: Bot) -> tuple[float, ...]:
     """The share of the games won that is won by each score level, at the start of a game, as the bot sees it.
 
     The mean after the openings of 64 games, of both sides, to three decimals. It makes the match equity table of the
-    game. A bot without outcome probabilities sees plain wins only.
+    game. A bot without outcome probabilities sees plain wins only; one that searches goes by its net.
     """
+    bot = searched(bot)[0]
     if bot not in _shares:
         levels = score_levels(bot.variant)
         counted = np.eye(1, len(levels))[0]
