@@ -30,10 +30,12 @@ KIND = "ablation"
 SIGNALS: dict[str, tuple[str, ...]] = {
     "TD(0)": ("generation=0", "trace=0"),
     "TD(0.5)": ("generation=0",),
-    "expected targets": ("label_trace=0",),
-    "variance-reduced returns": (),
+    "expected targets": ("label_trace=0", "final_hidden=0"),
+    "variance-reduced returns": ("final_hidden=0",),
+    "the same, and a final net": ("final_hidden={hidden}", "final_labels=1"),
 }
-"""Settings of the learning signals; what is not set is the default recipe's. The last two begin with TD(0.5)."""
+"""Settings of the learning signals; what is not set is the default recipe's. From the third on they begin with TD(0.5).
+A final net is of the cell's own width."""
 
 INPUTS = ("plain", "patterns", "rich")
 WIDTHS = ("64-16", "128-32", "256-32")
@@ -55,7 +57,8 @@ class Cell(NamedTuple):
         """The words of `nardy train --set`."""
         hidden, _, hidden2 = self.width.partition("-")
         words = [f"inputs={self.inputs}", f"hidden={hidden}", f"hidden2={hidden2 or 0}", "threads=1", "clock=cpu"]
-        return [*words, f"minutes={self.minutes}", "final_games=0", "strength_minutes=0", *SIGNALS[self.signal]]
+        signal = [word.format(hidden=hidden) for word in SIGNALS[self.signal]]
+        return [*words, f"minutes={self.minutes}", "final_games=0", "strength_minutes=0", *signal]
 
 
 def cells(
