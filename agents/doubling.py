@@ -2,8 +2,8 @@
 
 `verdict` judges one state of a game; `cube_values` judges many at once, also looking ahead some plies with the cube
 in play. The arithmetic is in `nardy_rl/cube_equity.py`. A bot that knows outcome probabilities is asked for
-them; of any other bot nothing is known, and the race counts: a lead of a tenth of one's own pips is worth half a point,
-at most one.
+them; one that knows values only is taken to see plain wins and losses, as far as they are worth so much. Of any other
+bot nothing is known, and the race counts: a lead of a tenth of one's own pips is worth half a point, at most one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from nardy_rl.agents.baselines import PipsBot
 from nardy_rl.agents.bot import Bot, States, ValueBot, all_plays, thrown
 from nardy_rl.agents.kinds import races
 from nardy_rl.agents.outside import GnubgBot
@@ -98,14 +99,25 @@ def chances_of(bot: Bot, states: States) -> Chances:
         found = chances_from(bot.variant, bot.evaluations(states)[0])
     elif isinstance(bot, GnubgBot) and bot.variant.score != "one":
         found = chances_from(bot.variant, bot.outputs(states))
+    elif isinstance(bot, ValueBot) and not isinstance(bot, PipsBot):  # whose values are pips, not points
+        found = chances_worth(bot.variant, bot.values(states).astype(float))
     else:
         mine, theirs = pips_of(states)
-        p = (1 + np.clip(PER_LEAD * (theirs - mine) / np.maximum(mine, 1), -1, 1)) / 2
-        levels = score_levels(bot.variant)
-        wins, losses = np.zeros((len(states), len(levels))), np.zeros((len(states), len(levels)))
-        wins[:, 0], losses[:, 0] = p, 1 - p
-        found = Chances(levels, wins, losses)
+        found = chances_worth(bot.variant, np.clip(PER_LEAD * (theirs - mine) / np.maximum(mine, 1), -1, 1))
     return settled(bot.variant, states, found)
+
+
+def chances_worth(variant: Variant, points: Floats) -> Chances:
+    """Chances with these expected points f64[N]: of plain wins and losses, and of others only beyond their worth."""
+    levels = score_levels(variant)
+    size = np.minimum(np.abs(points), levels[-1])
+    most = np.maximum(size, levels[0])
+    won = np.stack([np.interp(most, levels, one) for one in np.eye(len(levels))], axis=1)
+    p = np.clip((1 + size / levels[0]) / 2, 0.5, 1)[:, None]
+    lost = np.eye(1, len(levels))
+    ahead, behind = won * p, lost * (1 - p)
+    better = points[:, None] >= 0
+    return Chances(levels, np.where(better, ahead, behind), np.where(better, behind, ahead))
 
 
 def pips_of(states: States) -> tuple[Floats, Floats]:

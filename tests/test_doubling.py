@@ -126,6 +126,15 @@ def test_outputs_that_contradict_each_other_are_cut():
     assert found.wins[0] == pytest.approx([0, 0, 0.6]) and found.losses[0] == pytest.approx([0, 0.4, 0])
 
 
+def test_values_alone_become_chances_that_are_worth_them():
+    values = np.array([-3.5, -2.5, -1.0, -0.4, 0.0, 0.5, 1.0, 1.2, 2.0, 3.0])
+    found = doubling.chances_worth(parse_variant("backgammon"), values)
+    assert found.points == pytest.approx(np.clip(values, -3, 3))
+    assert (found.wins + found.losses).sum(axis=1) == pytest.approx(1) and (found.wins >= 0).all()
+    assert found.wins[5] == pytest.approx([0.75, 0, 0]) and found.wins[7] == pytest.approx([0.8, 0.2, 0])
+    assert doubling.chances_worth(parse_variant("hyper"), values).points == pytest.approx(np.clip(values, -1, 1))
+
+
 @pytest.mark.parametrize("game", ["backgammon", "hyper", "classic", "plakoto"])
 def test_chances_give_the_value_of_the_outputs(game):
     variant = parse_variant(game)
