@@ -76,8 +76,8 @@ class Session:
     def _position(self, rest: str) -> str:
         if "|" in rest:
             name = self._in_table(rest.split()[0])
-            own = self.game.variant if self.game else None  # a game that is in no table says its id only
-            game = GameState.from_text(rest, own if own and own.id == name and name not in VARIANTS else None)
+            own = {self.game.variant.id: self.game.variant} if self.game else {}  # one in no table says its id only
+            game = GameState.from_text(rest, None if name in VARIANTS else own.get(name))
         else:
             game = read_state(self._state().variant, rest)[1]
         self._bot_for(game.variant)

@@ -107,3 +107,20 @@ def test_alternating_rounds_take_turns_and_keep_the_median():
 def test_seconds_must_be_positive():
     with pytest.raises(BadOption, match="seconds=0"):
         bench_engine(["backgammon"], seconds=0)
+
+
+def test_the_search_is_checked_before_it_is_timed_and_has_a_line_for_each_depth(monkeypatch):
+    from nardy_rl.agents import load_bot
+    from nardy_rl.agents.search import SearchBot
+    from nardy_rl.experiments import bench_search
+
+    monkeypatch.setattr(bench_search, "DECISIONS", 2)
+    lines = bench_search.bench_search([VARIANTS["hyper"]], seconds=0.001)
+    assert [line["metric"] for line in lines] == [f"decision_ms_{depth}ply" for depth in (0, 1, 2)]
+    assert all(line["value"] > 0 and line["unit"] == "ms" and line["rounds"] == bench.ROUNDS for line in lines)
+    right = SearchBot.evaluations
+    monkeypatch.setattr(
+        SearchBot, "evaluations", lambda self, states: (right(self, states)[0], right(self, states)[1] + 1)
+    )
+    with pytest.raises(AssertionError, match="hyper: the search is off by"):
+        bench_search.check_values(load_bot("hyper", "heuristic"), read_inputs(VARIANTS["hyper"]).states[:2])
