@@ -114,7 +114,6 @@ REFUSED = [
     ("evaluate hyper --a random --b random --games 0", ["--games 0", "at least 1"]),
     ("evaluate hyper --a random --b random --luck random", ["--luck random", "none"]),
     ("bench enigne", ["'enigne'", "did you mean 'engine'"]),
-    ("bench search", ["'search'", "engine"]),
     ("bench engine --seconds 0", ["--seconds 0", "more than 0"]),
     ("play hyper --bot nobody", ["'nobody'"]),
     ("play hyper --seat 3", ["--seat", "'3'", "'0', '1'"]),
