@@ -12,7 +12,7 @@ from nardy_rl.experiments.runs import Progress, append_history
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from nardy_rl.experiments.trainer import Rounds
+    from nardy_rl.experiments.rounds import Rounds
 
 LINE_SECONDS = 30.0  # between progress lines where the screen cannot be redrawn
 

@@ -16,8 +16,8 @@ from nardy_rl.agents.policy import FILE_NAME, policy_file, read_tensors, write_t
 from nardy_rl.agents.refine import falling
 from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.config import TrainConfig
+from nardy_rl.experiments.rounds import Rounds
 from nardy_rl.experiments.runs import CHECKPOINT, Progress, cut_history
-from nardy_rl.experiments.trainer import Rounds
 
 FORMAT = "nardy-rl own checkpoint 1"
 
