@@ -61,7 +61,7 @@ class TrainConfig:
     rollouts: int = _setting(0, "label by the mean of so many rollouts of each position instead; 0: by its own game")
     rollout_plies: int = _setting(0, "plies after which rollouts are truncated; 0: they go to the end")
     average: float = _setting(0.0, "weights are averaged over about so many Adam steps of the passes; 0: not")
-    labels: str = _setting("", "a run folder whose labelled positions are learned first; empty: none")
+    labels: str = _setting("", "run folders, with commas between, whose labelled positions are learned first")
     first_passes: int = _setting(6, "passes of a fit that begins anew, from step_size down: see labels, final_hidden")
     final_hidden: int = _setting(256, "units of the first layer of a new net that ends the run; 0: none")
     final_labels: int = _setting(1_500_000, "labelled positions without which a run does not end with a new net")

@@ -94,7 +94,7 @@ class Trainer(Rounds):
         self.races: NDArray[np.bool_] | None = None  # which positions of it the net for races learns
         self.order: tuple[int, NDArray[np.int64]] | None = None  # of the present pass
         if config.labels:
-            self._first_labels(Path(config.labels))
+            self._first_labels(config.labels.split(","))
         elif self._td_share == 0:
             self.progress.generation = 1
             self._label_next()
@@ -129,11 +129,14 @@ class Trainer(Rounds):
         """All that the present phase learns."""
         return self._players if self.final is None else [self.final]
 
-    def _first_labels(self, run: Path) -> None:
-        """Take over the labelled positions of another run, to be learned first."""
-        files = label_files(run)
-        if not files:
-            raise BadRun(f"setting labels={str(run)!r}: there are no labelled positions in that folder")
+    def _first_labels(self, runs: list[str]) -> None:
+        """Take over the labelled positions of other runs, to be learned first; the last run counts as the newest."""
+        files: list[Path] = []
+        for run in runs:
+            found = label_files(Path(run))
+            if not found:
+                raise BadRun(f"setting labels: there are no labelled positions in the folder {run!r}")
+            files += found
         for i, file in enumerate(files):
             self.window.add(i - len(files), load_labels(file, self.digest))
         self.window.trim(self.config.window)

@@ -108,8 +108,15 @@ def test_a_run_starts_from_the_labels_of_another(tmp_path):
     words = ["--games", "50", *GENERATIONS, "--set", f"labels={first}", "--set", "hidden=20", "--out", str(second)]
     assert main(["train", "nackgammon", *words, "--json"]) == 0
     assert Policy.load(second).header["hidden"] == [20, 8]
-    with pytest.raises(BadRun, match="there are no labelled positions in that folder"):
-        train(config_from(None, [f"labels={tmp_path}"], variant="backgammon", games=64, out=str(tmp_path / "x")))
+    both = config_from(None, [*GENERATIONS[3::2], f"labels={first},{second}"], variant="backgammon", games=64)
+    sizes = [
+        sum(Trainer(dataclasses.replace(both, labels=str(f)), tmp_path).window.sizes.values()) for f in (first, second)
+    ]
+    assert len(Trainer(dataclasses.replace(both, window=10**6), tmp_path).window) == sum(sizes)
+    with pytest.raises(BadRun, match=f"there are no labelled positions in the folder '{tmp_path}'"):
+        train(
+            config_from(None, [f"labels={first},{tmp_path}"], variant="backgammon", games=64, out=str(tmp_path / "x"))
+        )
     with pytest.raises(BadRun, match="are of another game or release"):
         train(config_from(None, [f"labels={first}"], variant="classic", games=64, out=str(tmp_path / "y")))
 
