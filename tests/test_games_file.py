@@ -14,9 +14,10 @@ from nardy_rl.agents import load_bot
 from nardy_rl.errors import BadOption, BadPosition, IllegalPlay
 from nardy_rl.experiments.duel import duel
 from nardy_rl.experiments.games_file import read_games
-from nardy_rl.experiments.matches import play_matches
+from nardy_rl.experiments.matches import Matches
+from nardy_rl.experiments.paired import Played
 from nardy_rl.experiments.results_file import add_result, read_results
-from nardy_rl.variants import VARIANTS, parse_variant
+from nardy_rl.variants import VARIANTS
 
 
 @pytest.mark.parametrize("game", list(VARIANTS))
@@ -101,19 +102,29 @@ def test_processes_that_add_at_the_same_time_lose_nothing(tmp_path):
     assert sorted(set(lines)) == ["a" * 500, "b" * 500] and len(lines) == 400
 
 
+def matches_of(game, length, points):
+    """What games with these points come to as matches without the cube."""
+    bot = load_bot(game, "random")
+    matches = Matches(bot, bot, length, cube=False)
+    matches.add(Played(0, points, np.zeros(len(points)), np.ones(len(points), bool)))
+    return matches.summary()
+
+
 def test_matches_take_games_in_their_order():
     points = np.array([1, -1, 2, -3, -1, 1, 3, 2, -2, 3, 1, -1], float)  # six pairs
-    match = play_matches(parse_variant("backgammon"), 3, points)
-    # first match of a: 1 + 2 = 3: won; its pair: -1 - 3: lost. Then -1 + 3: won; 1 + 2: won. Then -2, 3: not over.
-    assert match == {"length": 3, "matches": 4, "games": 8, "wins": 3, "share": 0.75, "se": pytest.approx(0.25)}
-    none = play_matches(parse_variant("backgammon"), 25, points)
+    match = matches_of("backgammon", 3, points)
+    # first match of a: 1 + 2 = 3: won; its pair: -1 - 3: lost. Then -1 + 3: won; 1 + 2: won. Then -2 + 1: not over.
+    assert (match["length"], match["cube"], match["drops"]) == (3, False, 0)
+    assert (match["matches"], match["games"], match["wins"], match["share"]) == (4, 8, 3, 0.75)
+    assert match["se"] == pytest.approx(0.25)
+    none = matches_of("backgammon", 25, points)
     assert none["matches"] == 0 and none["share"] is None and none["se"] is None
 
 
 def test_a_long_match_is_won_by_the_better_player_as_often_as_can_be_reckoned():
     rng = np.random.default_rng(5)
     points = np.where(rng.random(60_000) < 0.6, 1.0, -1.0)
-    match = play_matches(parse_variant("classic"), 3, points)
+    match = matches_of("classic", 3, points)
     expected = sum(w * 0.6**3 * 0.4**k for k, w in enumerate((1, 3, 6)))
     assert abs(match["share"] - expected) < 4 * match["se"]
 
