@@ -12,7 +12,6 @@ depends neither on the table, nor on the threads, nor on how many states are ask
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,12 +22,13 @@ from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, States, ValueBot, thrown
 from nardy_rl.agents.policy import KindsPolicy, Policy
-from nardy_rl.agents.search_any import Evaluations, Floats, ahead, groups, kept_plays, of_movers
+from nardy_rl.agents.search_any import Evaluations, Floats, ahead, groups, kept_plays, of_movers, ranks
 from nardy_rl.agents.search_net import Kept, Room, Table, ahead_batch, new_room, new_table
 from nardy_rl.board import WORDS
 from nardy_rl.dice import ROLLS
 from nardy_rl.errors import BadBot, BadOption
 from nardy_rl.lockstep import own_scratch
+from nardy_rl.machine import cores
 
 MOST_PLIES = 3
 CACHE_MB = 16.0  # of the table of each thread
@@ -48,11 +48,6 @@ class Looked(NamedTuple):
     values: Floats  # f32[M], in points
     plies: NDArray[np.int64]  # [M]: how deep each was looked into
     rank: NDArray[np.int64]  # [M]: its place among the plays of its state: the deeper first, then the better
-
-
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class SearchBot(ValueBot):
@@ -175,11 +170,7 @@ class SearchBot(ValueBot):
             deeper = of_movers(self.meaning, movers[rivals], plays[rivals], self.ahead(plays[rivals], depth))
             outputs[rivals], values[rivals] = deeper
             plies[chosen] = depth
-        group = groups(first)
-        order = np.lexsort((-values, -plies, group))
-        rank = np.empty(len(plays), np.int64)
-        rank[order] = np.arange(len(plays)) - first[group[order]]
-        return Looked(outputs, values, plies, rank)
+        return Looked(outputs, values, plies, ranks(first, values, plies))
 
 
 def searching(bot: Bot, depth: int, name: str) -> SearchBot:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,18 +37,20 @@ def groups(first: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(first) - 1), np.diff(first))
 
 
-def ranks(values: Floats, group: NDArray[np.int64], first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place int64[M] of each play in its group by value, 0 for the best; of equals the first."""
-    order = np.lexsort((-values, group))
-    rank = np.empty(len(values), np.int64)
-    rank[order] = np.arange(len(values)) - first[group[order]]
+def ranks(first: NDArray[np.int64], *scores: NDArray[Any]) -> NDArray[np.int64]:
+    """The place int64[M] of each play in its group, 0 for the best, of equals the first. The last of the scores counts
+    first, as in `numpy.lexsort`."""
+    group = groups(first)
+    order = np.lexsort((*(-score for score in scores), group))
+    rank = np.empty(len(group), np.int64)
+    rank[order] = np.arange(len(group)) - first[group[order]]
     return rank
 
 
 def kept_plays(kept: Kept, values: Floats, first: NDArray[np.int64]) -> NDArray[np.int64]:
     """Which plays of each state are looked into, as int64[L] in their order; values f32[M] are for the mover."""
     group = groups(first)
-    rank = ranks(values, group, first)
+    rank = ranks(first, values)
     top = np.maximum.reduceat(values, first[:-1])[group]
     near = (rank < kept.most) & (values >= top - np.float32(kept.margin))
     return np.flatnonzero(near | (rank < kept.least))
@@ -104,6 +108,5 @@ def _replies(bot: ValueBot, states: States, depth: int, kept: Kept) -> Evaluatio
     movers, after = movers[chosen], plays[chosen]
     outputs, values = of_movers(bot.meaning, movers, after, ahead(bot, after, depth, kept))
     begins = np.searchsorted(chosen, first)
-    order = ranks(values, groups(begins), begins)
-    best = np.flatnonzero(order == 0)
+    best = np.flatnonzero(ranks(begins, values) == 0)
     return outputs[best], values[best]

@@ -22,6 +22,7 @@ from nardy_rl.errors import NardyError
 from nardy_rl.experiments.config import config_from
 from nardy_rl.experiments.duel import duel
 from nardy_rl.experiments.results_file import add_result, read_results
+from nardy_rl.experiments.screen import markdown_table
 from nardy_rl.experiments.training import train
 from nardy_rl.variants import parse_variant, variant_text
 
@@ -102,12 +103,12 @@ def table(results: Sequence[dict[str, Any]], wanted: Sequence[Cell]) -> str:
     """A Markdown table of the wanted cells: a line for each inputs and width, a column for each signal."""
     found = {cell_of(result): result for result in results}
     signals = list(dict.fromkeys(cell.signal for cell in wanted))
-    lines = ["| inputs | width | " + " | ".join(signals) + " |", "|---|---|" + "---|" * len(signals)]
+    rows = []
     for inputs, width in dict.fromkeys((cell.inputs, cell.width) for cell in wanted):
         row = [cell for cell in wanted if (cell.inputs, cell.width) == (inputs, width) and cell in found]
         shown = [_shown([found[cell] for cell in row if cell.signal == signal]) for signal in signals]
-        lines.append(f"| {inputs} | {width} | " + " | ".join(shown) + " |")
-    return "\n".join(lines)
+        rows.append([inputs, width, *shown])
+    return markdown_table(["inputs", "width", *signals], rows)
 
 
 def _shown(found: Sequence[dict[str, Any]]) -> str:

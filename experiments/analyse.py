@@ -179,16 +179,6 @@ def analysis_rows(variant: Variant, data: Mapping[str, Any], most: int) -> tuple
     return [">", "play", "depth", ">equity", ">difference", *heads], rows
 
 
-def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table as Markdown."""
-    lines = [
-        "| " + " | ".join(name.lstrip(">") for name in columns) + " |",
-        "|" + "|".join("---:" if name.startswith(">") else "---" for name in columns) + "|",
-        *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows),
-    ]
-    return "\n".join(lines)
-
-
 def heading(game: GameState, data: Mapping[str, Any]) -> str:
     """What is analysed, in one line."""
     sign = "OX"[data["player"]]

@@ -30,8 +30,8 @@ from nardy_rl.experiments.bench import (
     result,
 )
 from nardy_rl.experiments.config import TrainConfig
-from nardy_rl.experiments.runs import machine_cores
 from nardy_rl.experiments.trainer import Trainer
+from nardy_rl.machine import cores
 from nardy_rl.variant import Variant
 from nardy_rl.variants import variant_text
 
@@ -124,6 +124,4 @@ def _bench_threads(variant: Variant, games: int, say: Callable[[str], None]) -> 
         one = _train(variant, 1, games, {})[1]
         two = _train(variant, 2, games, {})[1]
         factors.append(one / two)
-    return result(
-        variant, "thread_scaling", Comparison(rate_of(factors)), "x", threads=2, cores=machine_cores(), games=games
-    )
+    return result(variant, "thread_scaling", Comparison(rate_of(factors)), "x", threads=2, cores=cores(), games=games)

@@ -25,6 +25,7 @@ from nardy_rl.experiments.duel import duel
 from nardy_rl.experiments.report import STRENGTH, read_run
 from nardy_rl.experiments.results_file import add_result, read_results
 from nardy_rl.experiments.runs import CHECKPOINT, RESULTS, write_text
+from nardy_rl.experiments.screen import markdown_table, points
 from nardy_rl.experiments.stats import stats
 from nardy_rl.experiments.training import train
 from nardy_rl.variant import Variant
@@ -149,20 +150,19 @@ def row(result: dict[str, Any]) -> list[str]:
         *("" if result[key] is None else f"{result[key]:,.0f}" for key in ("games_per_s", "positions_per_s")),
         f"{play['branching']['mean']:.1f}",
         f"{play['plies']['mean']:.0f}",
-        f"{starter['ppg']:+.3f} ± {starter['se']:.3f}",
+        points(starter["ppg"], starter["se"]),
         f"{sum(more):.0%}" if more else "",
         *(_points(result["duels"][name]) for name in OPPONENTS),
     ]
 
 
 def _points(duel: dict[str, Any] | None) -> str:
-    return "" if duel is None else f"{duel['ppg']:+.3f} ± {duel['se']:.3f} ({duel['wins']:.1%})"
+    return "" if duel is None else f"{points(duel['ppg'], duel['se'])} ({duel['wins']:.1%})"
 
 
 def markdown(results: Sequence[dict[str, Any]]) -> str:
     """The table of all games, in Markdown."""
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row(result)) + " |" for result in results]) + "\n"
+    return markdown_table(COLUMNS, [row(result) for result in results]) + "\n"
 
 
 def write_tables(results: Sequence[dict[str, Any]], folder: Path, say: Callable[[str], None]) -> list[Path]:

@@ -47,7 +47,7 @@ def analyse(
     from nardy_rl.experiments import analyse as analysis
     from nardy_rl.experiments.analyse_cube import cube_lines, cube_rows
     from nardy_rl.experiments.analyse_match import match_file
-    from nardy_rl.experiments.screen import getting_ready, messages, table
+    from nardy_rl.experiments.screen import getting_ready, markdown_table, messages, table
 
     sys.path.append(os.getcwd())  # where a user's own module:Class is
     if (file := match_file(words)) is not None:
@@ -67,7 +67,7 @@ def analyse(
         tables.append(cube_rows(data["cube"]))
         lines = cube_lines(data["cube"])
     if markdown:
-        parts = [analysis.heading(game, data), *(analysis.markdown(*one) for one in tables), *lines]
+        parts = [analysis.heading(game, data), *(markdown_table(*one) for one in tables), *lines]
         click.echo("\n\n".join(parts))
     else:
         click.echo(f"{game.picture()}\n")
@@ -81,7 +81,7 @@ def _analyse_match(
     """`nardy analyse` of a match file."""
     from nardy_rl.experiments import analyse as analysis
     from nardy_rl.experiments.analyse_match import analyse_match, mistake_rows, player_rows, read_record
-    from nardy_rl.experiments.screen import getting_ready, messages, progress, table
+    from nardy_rl.experiments.screen import getting_ready, markdown_table, messages, progress, table
 
     if len(words) > 2 or dice is not None:
         raise BadOption(f"{file}: of a match file give nothing but the game before it, and no dice")
@@ -98,7 +98,7 @@ def _analyse_match(
     heading = f"{data['variant']}, {kind}, {len(data['games'])} games, by {data['bot']}"
     tables = [player_rows(data), mistake_rows(data, most)]
     if markdown:
-        click.echo("\n\n".join([heading, *(analysis.markdown(*one) for one in tables if one[1])]))
+        click.echo("\n\n".join([heading, *(markdown_table(*one) for one in tables if one[1])]))
     else:
         show(heading, *(table(*one) for one in tables if one[1]), sep="\n\n")
     return DONE
@@ -131,7 +131,7 @@ def rollout(
     """
     from nardy_rl.experiments import analyse as analysis
     from nardy_rl.experiments.rollout_position import RolloutSettings, roll_out, rollout_rows
-    from nardy_rl.experiments.screen import getting_ready, messages, progress, table
+    from nardy_rl.experiments.screen import getting_ready, markdown_table, messages, progress, table
 
     sys.path.append(os.getcwd())  # where a user's own module:Class is
     asked = RolloutSettings(**settings)
@@ -145,7 +145,7 @@ def rollout(
         return DONE
     columns, rows = rollout_rows(game.variant, data)
     if markdown:
-        click.echo(f"{analysis.heading(game, data)}\n\n{analysis.markdown(columns, rows)}")
+        click.echo(f"{analysis.heading(game, data)}\n\n{markdown_table(columns, rows)}")
         return DONE
     click.echo(f"{game.picture()}\n")
     show(analysis.heading(game, data), table(columns, rows))
@@ -167,8 +167,7 @@ def match_table(
 
     A match equity table, computed from a model of a single game (docs/cube.md), up to POINTS points away.
     """
-    from nardy_rl.experiments.analyse import markdown as as_markdown
-    from nardy_rl.experiments.screen import match_table_rows, table
+    from nardy_rl.experiments.screen import markdown_table, match_table_rows, table
     from nardy_rl.match_table import LEVELS
     from nardy_rl.match_table import match_table as computed
 
@@ -180,7 +179,7 @@ def match_table(
         return DONE
     columns, rows = match_table_rows(found)
     if markdown:
-        click.echo(as_markdown(columns, rows))
+        click.echo(markdown_table(columns, rows))
         return DONE
     show(table(columns, rows))
     show("\nRows: points that you need; columns: that your opponent needs. 1 away is before the Crawford game.")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nardy_rl.errors import NardyError
+from nardy_rl.machine import cores
 from nardy_rl.variants import TRAINED, VARIANTS
 
 NEEDED = ("numpy", "numba", "click", "rich", "safetensors")
@@ -35,11 +36,7 @@ def examine() -> list[dict[str, Any]]:
     checks = [
         _checked("nardy-rl", True, lambda: _version("nardy-rl")),
         _checked("python", True, lambda: f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
-        _checked(
-            "cores",
-            True,
-            lambda: str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
-        ),
+        _checked("cores", True, lambda: str(cores())),
     ]
     checks += [_checked(name, True, partial(_version, name)) for name in NEEDED]
     checks += [_optional(name, use) for name, use in OPTIONAL.items()]

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -31,6 +30,7 @@ from nardy_rl.agents.net import Net, from_named, named
 from nardy_rl.agents.policy import read_tensors, write_file, write_tensors
 from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.config import TrainConfig
+from nardy_rl.machine import cores
 from nardy_rl.variants import parse_variant, variant_text
 
 CONFIG, CHECKPOINT, HISTORY, RESULTS, LABELS = (
@@ -85,7 +85,7 @@ def provenance() -> dict[str, Any]:
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": packages,
-        "machine": {"system": platform.platform(), "cpu": cpu_name(), "cores": machine_cores()},
+        "machine": {"system": platform.platform(), "cpu": cpu_name(), "cores": cores()},
     }
 
 
@@ -111,11 +111,6 @@ def cpu_name() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
-
-
-def machine_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def new_folder(config: TrainConfig) -> Path:

@@ -61,6 +61,16 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = ""
     return made
 
 
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as Markdown."""
+    lines = [
+        "| " + " | ".join(name.lstrip(">") for name in columns) + " |",
+        "|" + "|".join("---:" if name.startswith(">") else "---" for name in columns) + "|",
+        *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows),
+    ]
+    return "\n".join(lines)
+
+
 def points(value: float | None, error: float | None = None) -> str:
     """Points a game with their standard error: `+0.412 ± 0.010`."""
     if value is None or value != value:

@@ -9,11 +9,12 @@ from nardy_rl.agents import load_bot
 from nardy_rl.agents.search import SearchBot
 from nardy_rl.cube import GameState
 from nardy_rl.errors import BadBot, BadOption, BadPosition
-from nardy_rl.experiments.analyse import analyse, markdown, outcome_titles, read_game, value_bot
+from nardy_rl.experiments.analyse import analyse, outcome_titles, read_game, value_bot
 from nardy_rl.experiments.cli import run
 from nardy_rl.experiments.outcome_measure import Outcomes, both_sides, outcome_names
 from nardy_rl.experiments.rollout import Points, trial_results
 from nardy_rl.experiments.rollout_position import RolloutSettings, roll_out, still_open
+from nardy_rl.experiments.screen import markdown_table
 from nardy_rl.match import Match
 from nardy_rl.position import Position
 from nardy_rl.results import score_levels
@@ -238,4 +239,4 @@ def test_rollout_prints_a_table_and_json(capsys):
 
 
 def test_markdown_escapes_what_would_end_a_cell():
-    assert markdown(["a", ">b"], [["1|2", "3"]]).splitlines()[1:] == ["|---|---:|", "| 1\\|2 | 3 |"]
+    assert markdown_table(["a", ">b"], [["1|2", "3"]]).splitlines()[1:] == ["|---|---:|", "| 1\\|2 | 3 |"]

@@ -210,6 +210,16 @@ def test_a_run_of_three_layers_goes_on_from_its_checkpoint(tmp_path):
         np.testing.assert_array_equal(ours, theirs)
 
 
+def end_whole_and_broken(trainer, pool, whole, broken):
+    """Save the run as it is in the folder `broken`, and then bring it to its end in `whole`."""
+    trainer.folder = new_folder(dataclasses.replace(trainer.config, out=str(broken)))
+    trainer.save()
+    trainer.folder = whole
+    while trainer.done < 1:
+        trainer.round(pool)
+    trainer.save()
+
+
 def test_labels_enough_end_the_run_with_a_new_net_that_goes_on_bit_for_bit(tmp_path):
     def begun(out, *settings):
         base = config_from(None, [*GENERATIONS[3::2], *settings], variant="hyper", games=300, seed=5, threads=1)
@@ -228,12 +238,7 @@ def test_labels_enough_end_the_run_with_a_new_net_that_goes_on_bit_for_bit(tmp_p
             trainer.round(pool)
         assert trainer.final is not None and trainer.step_size() == pytest.approx(0.0015, rel=0.2)
         assert hidden_of(trainer.policy().net)[0] == 16  # who made the labels plays until the new net has learned
-        trainer.folder = new_folder(dataclasses.replace(trainer.config, out=str(broken)))
-        trainer.save()
-        trainer.folder = whole
-        while trainer.done < 1:
-            trainer.round(pool)
-        trainer.save()
+        end_whole_and_broken(trainer, pool, whole, broken)
     assert trainer.final is None and hidden_of(trainer.first.net) == (24, 8)
     assert mean_error(trainer.first.net, trainer) < 0.5 * mean_error(before, trainer)
     assert main(["train", "--resume", str(broken), "--json"]) == 0
@@ -290,12 +295,7 @@ def test_a_net_for_races_learns_them_and_goes_on_bit_for_bit(tmp_path):
         assert 0 < trainer.races.sum() < len(trainer.races) and trainer.race_loss > 0
         assert 0.5 < trainer.race.steps[0] / trainer.first.steps[0] < 1.5
         assert race_error(trainer.race.net, trainer) < race_error(before, trainer)
-        trainer.folder = new_folder(dataclasses.replace(trainer.config, out=str(broken)))
-        trainer.save()
-        trainer.folder = whole
-        while trainer.done < 1:
-            trainer.round(pool)
-        trainer.save()
+        end_whole_and_broken(trainer, pool, whole, broken)
     assert main(["train", "--resume", str(broken), "--json"]) == 0
     ours, theirs = tensors(broken), tensors(whole)
     assert ours.keys() == theirs.keys() and "race net.w1" in ours and "race steps" in ours

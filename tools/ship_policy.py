@@ -18,7 +18,8 @@ from nardy_rl.agents import load_bot
 from nardy_rl.agents.policy import Policy
 from nardy_rl.experiments.config import NOT_LEARNED, settings_table
 from nardy_rl.experiments.duel import duel
-from nardy_rl.experiments.runs import CONFIG, cpu_name, machine_cores
+from nardy_rl.experiments.runs import CONFIG, cpu_name
+from nardy_rl.machine import cores
 
 WEIGHTS = Path(__file__).resolve().parent.parent / "agents" / "weights"
 
@@ -59,7 +60,7 @@ def main() -> None:
         "chain": [command_of(policy.header["settings"])],
         "trained": {
             "machine": cpu_name(),
-            "cores": machine_cores(),
+            "cores": cores(),
             "started": came["started"],
             "commit": came["commit"],
         },
