@@ -10,6 +10,7 @@ A file with `nets` = "kinds" holds two nets: one for positions with contact, and
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
@@ -68,6 +69,15 @@ class Policy(ValueBot):
     def nets(self) -> dict[str, Net]:
         """The weights, by the prefix of their names in the file; the first net has none."""
         return {"": self.net}
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that tell these weights from others."""
+        digest = hashlib.sha256()
+        for net in self.nets.values():
+            for weights in net:
+                digest.update(np.ascontiguousarray(weights).tobytes())
+        return digest.hexdigest()[:12]
 
     def _work(self) -> QuickWork:
         if not hasattr(self._own, "work"):

@@ -104,6 +104,45 @@ def _analyse_match(
     return DONE
 
 
+@command("nardy openings backgammon --bot pretrained@1ply")
+@click.argument("variant")
+@click.option("--bot", metavar="BOT", help="Who ranks the plays; by default the best one shipped, one ply deep.")
+@click.option("--most", type=COUNT, default=3, show_default=True, help="Plays of each throw.")
+@click.option("--markdown", "--md", is_flag=True, help="Print the tables as Markdown.")
+@click.option("--threads", type=COUNT, help="Threads that search; all cores by default. The figures are the same.")
+def openings(
+    variant: str, bot: str | None, most: int, markdown: bool, threads: int | None, as_json: bool
+) -> int:  # fmt: skip
+    """The best opening plays of a game.
+
+    For each of the 15 or 21 throws that it may begin with: the best play, its equity and chance to win, and what the
+    next ones lose.
+    """
+    from nardy_rl.agents.search import use_threads
+    from nardy_rl.experiments import openings as opening
+    from nardy_rl.experiments.analyse import value_bot
+    from nardy_rl.experiments.screen import getting_ready, markdown_table, messages, progress, table
+
+    game = variant_of(variant)
+    opening.opening_starts(game)
+    sys.path.append(os.getcwd())  # where a user's own module:Class is
+    with getting_ready(messages()):
+        player = value_bot(game, bot)
+    use_threads(player, threads)
+    with progress(messages(), "throws") as report:
+        data = opening.openings(player, most, report)
+    if as_json:
+        emit(data)
+        return DONE
+    for start in data["starts"]:
+        heading, rows = opening.opening_heading(data, start), opening.opening_rows(start, most)
+        if markdown:
+            click.echo(f"{heading}\n\n{markdown_table(*rows)}\n")
+        else:
+            show(f"{heading}\n", table(*rows), "", sep="\n")
+    return DONE
+
+
 @command(
     "nardy rollout 4HPwATDgc/ABMA --dice 31 --bot pretrained --until 0.95",
     ignore_unknown_options=True,

@@ -10,7 +10,6 @@ Duels are kept in a results file as they are finished; a tournament with the sam
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -36,13 +35,7 @@ WITHIN = 0.95  # of the resampled ratings lie in the interval
 def identity(bot: Bot) -> str:
     """A bot's name, with a digest of the weights where it has some: another net under the same name is another bot."""
     policy = next((layer for layer in layers(bot) if isinstance(layer, Policy)), None)
-    if policy is None:
-        return bot.name
-    digest = hashlib.sha256()
-    for net in policy.nets.values():
-        for weights in net:
-            digest.update(np.ascontiguousarray(weights).tobytes())
-    return f"{bot.name} {digest.hexdigest()[:12]}"
+    return bot.name if policy is None else f"{bot.name} {policy.digest}"
 
 
 def _pair_key(variant: str, a: str, b: str, games: int, seed: int, luck: str) -> tuple[Any, ...]:

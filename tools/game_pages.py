@@ -1,7 +1,8 @@
 """Write docs/games (a page a game, and their index) and docs/readings.md; `--check` only compares.
 
 Everything comes from the table of games, the sentences of `nardy rules`, experiments/data/sources.toml, and the figures
-in docs/games/figures.json (tools/game_figures.py). Run it after a change of any of them. A test runs the comparison.
+in docs/games/figures.json (tools/game_figures.py) and openings.json (tools/opening_tables.py). Run it after a change of
+any of them. A test runs the comparison.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nardy_rl.experiments.openings import MOST, opening_rows
 from nardy_rl.experiments.rules_text import (
     Paragraph,
     RuleBook,
@@ -22,6 +24,7 @@ from nardy_rl.experiments.rules_text import (
     unclear_options,
 )
 from nardy_rl.experiments.rules_words import Picture
+from nardy_rl.experiments.screen import markdown_table
 from nardy_rl.experiments.sources import Reading, all_readings
 from nardy_rl.experiments.stats import stats_rows
 from nardy_rl.options import written
@@ -31,6 +34,7 @@ from nardy_rl.variants import SOURCES, VARIANTS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 GAMES = DOCS / "games"
 FIGURES = GAMES / "figures.json"
+OPENINGS = GAMES / "openings.json"
 MADE = "<!-- written by tools/game_pages.py -->"
 FAMILIES = {
     "long": "Both sides travel the same way round; nobody is hit.",
@@ -42,7 +46,16 @@ PARTS = {4: "The turn", 6: "Pinning", 8: "Single games"}  # of docs/rules.md, as
 
 def figures() -> dict[str, Any]:
     """What was measured, by game; empty if nothing was."""
-    return json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.is_file() else {"games": {}}
+    return _kept(FIGURES)
+
+
+def openings() -> dict[str, Any]:
+    """The opening plays, by game; empty if there are none."""
+    return _kept(OPENINGS)
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"games": {}}
 
 
 def table(heads: list[str], rows: list[list[str]], right: bool = False) -> list[str]:
@@ -77,6 +90,9 @@ def game_page(variant: Variant) -> str:
     measured = figures()["games"].get(variant.id)
     if measured:
         lines += ["", "## Figures", "", *_figures(variant, measured)]
+    played = openings()["games"].get(variant.id)
+    if played or variant.random_start:
+        lines += ["", "## Opening plays", "", *_openings(variant, played)]
     lines += ["", "## Sources", ""]
     lines += [f"{number}. {_linked(reference)}" for number, reference in enumerate(book.references, 1)]
     lines += ["", "[All games](README.md) · [Readings](../readings.md) · [The rules page](../rules.md)"]
@@ -118,6 +134,35 @@ def _figures(variant: Variant, measured: dict[str, Any]) -> Iterator[str]:
         f"`nardy stats {variant.id} --games {bots[0]['games']} --seed {measured['seed']} {names}`, "
         f"{facts['date']}, release {facts['version']}, {facts['machine']}; ± is one standard error. "
         "The keys are explained under [nardy stats](../cli.md#nardy-stats-variant---games-n---seed-s---bot-bot)."
+    )
+
+
+def _openings(variant: Variant, played: dict[str, Any] | None) -> Iterator[str]:
+    if played is None:
+        yield (
+            "The start is drawn at random, so there are no opening plays to list: `nardy analyse` ranks the plays of "
+            "any position."
+        )
+        return
+    for start in played["starts"]:
+        if len(played["starts"]) > 1:
+            yield f"The starter has {start['side']}:"
+            yield ""
+        yield markdown_table(*opening_rows(start))
+        yield ""
+        yield f"In the mean of the throws the starter may expect {start['equity']:+.3f} points a game."
+        yield ""
+    throws = played["starts"][0]["throws"]
+    once = "The opening dice are played, so that there is no double. " if variant.opening == "dice" else ""
+    goes_on = any(row["then"] for start in played["starts"] for row in start["throws"])
+    stages = "`and then` is how the same throw goes on, with X before what the other player completes. " * goes_on
+    few = any(row["choices"] < MOST for row in throws)
+    left = "Where a column is empty there is no other play. " * few
+    cube = " before the cube" * variant.cube
+    yield (
+        f"{once}Equity in points a game for the starter{cube}, by the trained player {played['plies']} ply deep; what "
+        f"the next plays lose is beside them. {stages}{left}`{played['command']}`, {played['date']}, release "
+        f"{played['release']}, policy {played['policy']}."
     )
 
 
