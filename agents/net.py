@@ -99,7 +99,6 @@ class Work(NamedTuple):
     """Buffers of one evaluation, one for each thread."""
 
     listed: np.ndarray  # int32[MAX_ACTIVE]
-    value: np.ndarray  # float32[MAX_ACTIVE]
     h1: np.ndarray  # float32[H1]
     h2: np.ndarray  # float32[H2]
     h3: np.ndarray  # float32[H3]
@@ -134,7 +133,6 @@ def work_of(net: Net) -> Work:
     """Fresh buffers for a net."""
     return Work(
         np.zeros(MAX_ACTIVE, np.int32),
-        np.zeros(MAX_ACTIVE, np.float32),
         np.zeros(net.w1.shape[1], np.float32),
         np.zeros(net.w2.shape[0], np.float32),
         np.zeros(net.w3.shape[0], np.float32),
@@ -165,19 +163,19 @@ def _relu(x):
 
 
 @inlined
-def first_layer(net, index, value, n, h):
-    """Sum of the n listed rows times their values and the bias, before ReLU, into h."""
+def first_layer(net, index, n, h):
+    """Sum of the n listed rows and the bias, before ReLU, into h."""
     copy_into(h, net.b1)
     for k in range(n):
-        row, v = index[k], value[k]
+        row = index[k]
         for j in range(h.shape[0]):
-            h[j] += v * net.w1[row, j]
+            h[j] += net.w1[row, j]
 
 
 @inlined
 def forward(net, work, n):
     """Outputs of the n rows listed in `work`, into `work.out`; hidden activations stay in `work` for training."""
-    first_layer(net, work.listed, work.value, n, work.h1)
+    first_layer(net, work.listed, n, work.h1)
     _relu(work.h1)
     if work.h2.shape[0]:
         _dense(work.h1, net.w2, net.b2, work.h2)
@@ -201,7 +199,7 @@ def evaluate(rules, encoding, net, outputs, work, row):
         code = np.int64(row[OUTCOME]) - 1
         copy_into(work.out, outputs.exact[code])
         return outputs.scores[code]
-    forward(net, work, encode_into(rules, encoding, row, work.listed, work.value))
+    forward(net, work, encode_into(rules, encoding, row, work.listed))
     total = np.float32(outputs.constant)
     for j in range(work.out.shape[0]):
         total += outputs.points[j] * work.out[j]

@@ -7,7 +7,7 @@ with a net of its own for races takes a third input.
 | input | type | meaning |
 |---|---|---|
 | `index` | int64[N, M] | rows of the first weight matrix; any valid number where `value` is 0 |
-| `value` | float32[N, M] | their values, 0 where the list is over |
+| `value` | float32[N, M] | 1, and 0 where the list is over |
 | `race` | bool[N] | is the position a race, for policies of two nets |
 
 | output | type | meaning |
@@ -57,8 +57,9 @@ def _modules() -> tuple[Any, Any]:
 def inputs_of(policy: Policy, states: States) -> Arrays:
     """The inputs of the graph for states uint32[N, 16], by name."""
     rows = np.ascontiguousarray(states, dtype=np.uint32)
-    index, value = np.zeros((len(rows), MAX_ACTIVE), np.int32), np.zeros((len(rows), MAX_ACTIVE), np.float32)
-    encode_batch(policy.rules, policy.encoding, rows, index, value, np.zeros(len(rows), np.int64))
+    index, number = np.zeros((len(rows), MAX_ACTIVE), np.int32), np.zeros(len(rows), np.int64)
+    encode_batch(policy.rules, policy.encoding, rows, index, number)
+    value = (np.arange(MAX_ACTIVE) < number[:, None]).astype(np.float32)
     inputs: Arrays = {"index": index.astype(np.int64), "value": value}
     if isinstance(policy, KindsPolicy):
         inputs["race"] = races(policy.rules, rows)

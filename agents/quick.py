@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nardy_rl.agents.net import Net, Work, evaluate, other_player, work_of
+from nardy_rl.agents.net import Net, Work, other_player, work_of
 from nardy_rl.board import MY_PINS, OUTCOME, copy_into
 from nardy_rl.dice import ROLLS
 from nardy_rl.encoding import MAX_ACTIVE, cross_rows, own_rows
@@ -305,10 +305,6 @@ def _value(rules, encoding, quick, outputs, work, row):
         code = np.int64(row[OUTCOME]) - 1
         copy_into(work.out, outputs.exact[code])
         return outputs.scores[code]
-    if encoding.plain:  # inputs with values other than 1
-        value = evaluate(rules, encoding, quick.net, outputs, work.slow, row)
-        copy_into(work.out, work.slow.out)
-        return value
     _first_layer(rules, encoding, quick, work, row)
     _layer_above(quick, work)
     return _outputs_of_top(quick, outputs, work)

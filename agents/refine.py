@@ -30,7 +30,7 @@ def fit(rules, encoding, net, adam, outputs, work, learner, states, labels, orde
         touched = np.int64(0)
         for i in range(done, done + size):
             sample = order[i]
-            n = encode_into(rules, encoding, states[sample], work.listed, work.value)
+            n = encode_into(rules, encoding, states[sample], work.listed)
             touched = learn_rows(net, outputs, work, learner, n, labels[sample], touched)
         apply_gradient(net, adam, learner, size, touched, step_size)
         done += size

@@ -45,7 +45,6 @@ class Learner(NamedTuple):
     touched: np.ndarray  # int32[rows]: first-layer rows of the minibatch
     is_touched: np.ndarray  # uint8[rows]
     listed: np.ndarray  # int16[samples, MAX_ACTIVE]: rows of every sample of the block
-    value: np.ndarray  # float32[samples, MAX_ACTIVE], used by the plain inputs only
     number: np.ndarray  # int16[samples]
     outputs: np.ndarray  # float32[samples, K]: what the net said
     target: np.ndarray  # float32[samples, K]
@@ -82,7 +81,6 @@ def new_learner(net: Net, samples: int) -> Learner:
         touched=np.zeros(rows, np.int32),
         is_touched=np.zeros(rows, np.uint8),
         listed=np.zeros((samples, MAX_ACTIVE), np.int16),
-        value=np.zeros((samples, MAX_ACTIVE), np.float32),
         number=np.zeros(samples, np.int16),
         outputs=np.zeros((samples, size), np.float32),
         target=np.zeros((samples, size), np.float32),
@@ -140,11 +138,9 @@ def add_gradient(net, work, learner, n, target):
     for i in range(d1.shape[0]):
         g.b1[i] += d1[i]
     for k in range(n):
-        row = work.listed[k]
-        v = work.value[k]
-        into = g.w1[row]
+        into = g.w1[work.listed[k]]
         for i in range(d1.shape[0]):
-            into[i] += v * d1[i]
+            into[i] += d1[i]
 
 
 @inlined
@@ -219,7 +215,6 @@ def learn_block(net, adam, outputs, work, learner, samples, rng, settings):
             n = np.int64(learner.number[sample])
             for k in range(n):
                 work.listed[k] = np.int32(learner.listed[sample, k])
-                work.value[k] = learner.value[sample, k]
             touched = learn_rows(net, outputs, work, learner, n, learner.target[sample], touched)
         apply_gradient(net, adam, learner, size, touched, settings.step_size)
         done += size
@@ -254,7 +249,6 @@ def keep_state(work, learner, s, n, outputs_row):
     """Store the encoded state in `work` as sample s."""
     for k in range(n):
         learner.listed[s, k] = work.listed[k]
-        learner.value[s, k] = work.value[k]
     learner.number[s] = n
     copy_into(learner.outputs[s], outputs_row)
 
@@ -272,7 +266,7 @@ def play_game(rules, encoding, start, outputs, quick, fast, scr, learner, rng, r
     room = learner.number.shape[0]
     while True:
         if known:  # the state is the result of a play, not the opening: a sample
-            n = encode_into(rules, encoding, row, work.listed, work.value)
+            n = encode_into(rules, encoding, row, work.listed)
             forward(net, work, n)
             keep_state(work, learner, s, n, work.out)
             if moves >= settings.cap or s + 1 >= room:

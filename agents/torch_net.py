@@ -85,9 +85,9 @@ class ValueNet(nn.Module):
 
 
 def tensors(policy: Policy, states: States) -> tuple[torch.Tensor, torch.Tensor]:
-    """Index int64[N, MAX_ACTIVE] and value float32[N, MAX_ACTIVE] of states, padded with value 0."""
+    """Index int64[N, MAX_ACTIVE] of states and value float32[N, MAX_ACTIVE]: 1, and 0 where the list is over."""
     index = np.zeros((len(states), MAX_ACTIVE), np.int32)
-    value = np.zeros((len(states), MAX_ACTIVE), np.float32)
     number = np.zeros(len(states), np.int64)
-    encode_batch(policy.rules, policy.encoding, states, index, value, number)
+    encode_batch(policy.rules, policy.encoding, states, index, number)
+    value = (np.arange(MAX_ACTIVE) < number[:, None]).astype(np.float32)
     return torch.from_numpy(index.astype(np.int64)), torch.from_numpy(value)

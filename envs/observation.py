@@ -41,12 +41,11 @@ from nardy_rl.board import (
     count,
     swap_view,
 )
-from nardy_rl.encoding import MAX_ACTIVE, encode_into, encoding_of, layout
+from nardy_rl.encoding import MAX_ACTIVE, plain_rows
 from nardy_rl.envs.actions import afterstate_bound
 from nardy_rl.errors import BadOption, did_you_mean
 from nardy_rl.jit import inlined, inner, kernel
 from nardy_rl.results import score_table
-from nardy_rl.rules import rules_of
 from nardy_rl.variant import Variant
 
 KINDS = ("packed", "board", "features", "plays")
@@ -103,7 +102,7 @@ BOARD = (
 """The numbers of a `board` observation, in their order."""
 
 FEATURES = (
-    Entry("plain", 196, 7.5, layout(Variant("any", "any"), "plain")[0][3]),
+    Entry("plain", 196, 7.5, "side (mine, theirs) x [point 1..24 x (>=1, >=2, >=3, (n-3)/2), bar n/2, off n/15]"),
     *(entry._replace(high=1, meaning=f"{entry.meaning}; divided by {entry.high:g}") for entry in TURN_ENTRIES),
     Entry("acts", 1, 1, "have I to act next"),
     Entry("points", 1, 15, "of a finished game the points that I win by it, else 0", -15),
@@ -115,7 +114,10 @@ FEATURES_SIZE = sum(entry.size for entry in FEATURES)
 _TURN_SIZE = sum(entry.size for entry in TURN_ENTRIES)
 _TURN_AT_BOARD = 100
 _TURN_AT_FEATURES = 196
-_TURN_SCALE = np.array([1 / entry.high for entry in TURN_ENTRIES for _ in range(entry.size)], np.float32)
+_PLAIN_SCALE = [1, 1, 1, 1 / 2] * 24 + [1 / 2, 1 / 15]  # of a side: points 1..24, bar, off
+_SCALE = np.array(
+    [*_PLAIN_SCALE, *_PLAIN_SCALE, *(1 / entry.high for entry in TURN_ENTRIES for _ in range(entry.size))], np.float32
+)
 
 
 # ---------------------------------------------------------------------------------------------- kernels
@@ -177,22 +179,23 @@ def boards_into(rows, out):
 
 
 @inner
-def _features_of(rules, encoding, points, scale, row, player, index, value, out):
+def _features_of(points, scale, row, player, index, out):
     """The features of a state in the view of one player, into out float32[221]; the row may be turned round.
 
-    encoding: the plain one; points: see `score_table`; scale: float32[23], factors of the numbers of the turn; index
-    int32[MAX_ACTIVE] and value float32[MAX_ACTIVE]: working memory.
+    points: see `score_table`; scale: `_SCALE`; index: int32[MAX_ACTIVE], working memory.
     """
     acts = (np.int64(row[TURN]) & PLAYER) == player
     if not acts:
         swap_view(row)
     for k in range(FEATURES_SIZE):
         out[k] = np.float32(0)
-    for k in range(encode_into(rules, encoding, row, index, value)):
-        out[index[k]] = value[k]
+    n = plain_rows(row, 0, index, 0)
+    n = plain_rows(row, 1, index, n)
+    for k in range(n):
+        out[index[k]] += np.float32(1)
     at = _turn_into(row, out, _TURN_AT_FEATURES)
     for k in range(len(scale)):
-        out[_TURN_AT_FEATURES + k] *= scale[k]
+        out[k] *= scale[k]
     out[at] = np.float32(acts)
     if row[OUTCOME]:
         won = np.float32(points[np.int64(row[OUTCOME]) - 1])
@@ -200,30 +203,30 @@ def _features_of(rules, encoding, points, scale, row, player, index, value, out)
 
 
 @kernel
-def features_into(rules, encoding, points, scale, rows, players, out):
+def features_into(points, scale, rows, players, out):
     """The features of states uint32[N, 16], each in the view of a player int64[N], into out float32[N, 221].
 
     See `_features_of` for the other arguments.
     """
-    index, value = np.empty(MAX_ACTIVE, np.int32), np.empty(MAX_ACTIVE, np.float32)
+    index = np.empty(MAX_ACTIVE, np.int32)
     row = np.empty(WORDS, np.uint32)
     for i in range(len(rows)):
         copy_into(row, rows[i])
-        _features_of(rules, encoding, points, scale, row, players[i], index, value, out[i])
+        _features_of(points, scale, row, players[i], index, out[i])
 
 
 @kernel
-def features_of_plays_into(rules, encoding, points, scale, room, first, counts, players, out):
+def features_of_plays_into(points, scale, room, first, counts, players, out):
     """The features of afterstates room[first[i] : first[i] + counts[i]], of game i, into out float32[N, bound, 221].
 
     Each in the view of a player int64[N]; rows of `out` beyond them stay as they are. See `_features_of`.
     """
-    index, value = np.empty(MAX_ACTIVE, np.int32), np.empty(MAX_ACTIVE, np.float32)
+    index = np.empty(MAX_ACTIVE, np.int32)
     row = np.empty(WORDS, np.uint32)
     for i in range(len(out)):
         for k in range(min(counts[i], out.shape[1])):
             copy_into(row, room[first[i] + k])
-            _features_of(rules, encoding, points, scale, row, players[i], index, value, out[i, k])
+            _features_of(points, scale, row, players[i], index, out[i, k])
 
 
 # ---------------------------------------------------------------------------------------------- the face
@@ -246,7 +249,6 @@ class Observer:
         if kind not in KINDS:
             raise BadOption(f"observation={kind!r}{did_you_mean(str(kind), KINDS)}: the kinds are {', '.join(KINDS)}")
         self.kind = kind
-        self._rules, self._encoding = rules_of(variant), encoding_of(variant, "plain")
         self._points = score_table(variant)
         if kind == "packed":
             self.shape, self.dtype, self.high = (WORDS,), np.uint32, 0xFFFFFFFF
@@ -290,7 +292,7 @@ class Observer:
 
     def _features(self, rows: NDArray[np.uint32], player: np.int64, out: NDArray[np.float32]) -> NDArray[np.float32]:
         players = np.full(len(rows), player)
-        features_into(self._rules, self._encoding, self._points, _TURN_SCALE, rows, players, out)
+        features_into(self._points, _SCALE, rows, players, out)
         return out
 
     def of_games(
@@ -311,11 +313,10 @@ class Observer:
             boards_into(states, boards)
             return boards
         players = (states[:, TURN] & np.uint32(PLAYER)).astype(np.int64)
-        known = (self._rules, self._encoding, self._points, _TURN_SCALE)
         if self.kind == "features":
             features = np.empty((len(states), FEATURES_SIZE), np.float32)
-            features_into(*known, states, players, features)
+            features_into(self._points, _SCALE, states, players, features)
             return features
         of_plays = np.zeros((len(states), *self.shape), np.float32)
-        features_of_plays_into(*known, room, first, counts, players, of_plays)
+        features_of_plays_into(self._points, _SCALE, room, first, counts, players, of_plays)
         return of_plays

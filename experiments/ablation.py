@@ -58,6 +58,7 @@ class Cell(NamedTuple):
         """The words of `nardy train --set`."""
         hidden, _, hidden2 = self.width.partition("-")
         words = [f"inputs={self.inputs}", f"hidden={hidden}", f"hidden2={hidden2 or 0}", "threads=1", "clock=cpu"]
+        words.append("td_games=0")  # the share is the signal's
         signal = [word.format(hidden=hidden) for word in SIGNALS[self.signal]]
         return [*words, f"minutes={self.minutes}", "final_games=0", "strength_minutes=0", *signal]
 

@@ -17,6 +17,7 @@ import numpy as np
 
 import nardy_rl.experiments.peers as rivals
 from nardy_rl.batch import encode
+from nardy_rl.encoding import usual_kind
 from nardy_rl.experiments.bench import (
     ROUNDS,
     Comparison,
@@ -43,7 +44,7 @@ GAMES_A_SECOND = 600  # of a round: how many games fill about one second
 def numpy_outputs(trainer: Trainer, states: np.ndarray) -> np.ndarray:
     """Outputs of the trainer's net by plain matrix products, float64[N, K]: what the kernels must agree with."""
     net = [w.astype(np.float64) for w in trainer.first.net]
-    x = encode(trainer.variant, states, trainer.config.inputs).astype(np.float64)
+    x = encode(trainer.variant, states, trainer.kind).astype(np.float64)
     x = np.maximum(x @ net[0] + net[1], 0)
     if len(net[3]):
         x = np.maximum(x @ net[2].T + net[3], 0)
@@ -109,7 +110,7 @@ def _bench_one_core(variant: Variant, games: int, peers: bool, say: Callable[[st
         say(f"{variant_text(variant)}: timing the default recipe")
         recipe = alternate(lambda: games / _train(variant, 1, games, {})[0])
     defaults = TrainConfig(games=1)
-    what = f"{defaults.inputs} {defaults.hidden}-{defaults.hidden2}, TD({defaults.trace:g})"
+    what = f"{usual_kind(variant)} {defaults.hidden}-{defaults.hidden2}, TD({defaults.trace:g})"
     return [
         result(variant, "training_games_per_s", plain, "games/s", "bgsage", net="plain 80, TD(0)", games=games),
         result(variant, "training_games_per_s", recipe, "games/s", net=what, games=games),

@@ -37,7 +37,9 @@ class TrainConfig:
     threads: int = _setting(0, "threads that play and learn; 0: one for each core")
     out: str = _setting("", "the run's folder; empty: runs/VARIANT-sSEED-N")
     init: str = _setting("", "a policy to start from: a file, a run folder, or pretrained; empty: random weights")
-    inputs: str = _setting("patterns", "inputs of the net: plain, patterns or rich (nardy_rl/encoding.py)")
+    inputs: str = _setting(
+        "", "inputs of the net: plain, patterns or rich (nardy_rl/encoding.py); empty: as init has them, or what suits"
+    )
     net: str = _setting("", "your own torch net and inputs, module:Class (docs/training.md); learned by TD alone")
     hidden: int = _setting(128, "units of the first hidden layer")
     hidden2: int = _setting(32, "units of the second hidden layer; 0: none")
@@ -50,6 +52,7 @@ class TrainConfig:
     minibatch: int = _setting(128, "positions of one Adam step of TD")
     block: int = _setting(32, "games whose positions are shuffled together before they are learned")
     td_share: float = _setting(0.2, "part of the budget spent on TD; the rest goes to generations of labels")
+    td_games: int = _setting(150_000, "games that TD has first where that leaves half of the budget; else all is TD's")
     generation: int = _setting(500_000, "positions that a generation labels before it learns; 0: no generations")
     window: int = _setting(6_000_000, "labelled positions that are learned from: the last so many")
     passes: int = _setting(2, "passes over the window in a generation")
@@ -90,9 +93,9 @@ class TrainConfig:
             raise BadRun(f"setting rollouts={self.rollouts} must be less than {MOST_ROLLOUTS}")
         if self.net and (self.labels or self.rollouts):
             raise BadRun(f"setting net={self.net!r} learns by TD alone: leave out labels and rollouts")
-        for name, known in (("inputs", KINDS), ("clock", CLOCKS), ("nets", NETS)):
+        for name, known in (("inputs", ("", *KINDS)), ("clock", CLOCKS), ("nets", NETS)):
             if getattr(self, name) not in known:
-                raise BadRun(f"setting {name}={getattr(self, name)!r} must be {' or '.join(known)}")
+                raise BadRun(f"setting {name}={getattr(self, name)!r} must be {' or '.join(filter(None, known))}")
         if self.nets != "one":
             self._check_kinds()
         if not self.minutes and not self.games:
@@ -116,7 +119,7 @@ class TrainConfig:
 _LEAST: dict[str, float] = {
     "minutes": 0, "games": 0, "seed": 0, "threads": 0, "hidden": 1, "hidden2": 0, "hidden3": 0, "trace": 0,
     "step_size": 0, "final_step_size": 0, "explore": 0, "minibatch": 1, "block": 1, "cap": 10, "round": 1,
-    "checkpoint_seconds": 0, "strength_minutes": 0, "strength_games": 2, "final_games": 0, "td_share": 0,
+    "checkpoint_seconds": 0, "strength_minutes": 0, "strength_games": 2, "final_games": 0, "td_share": 0, "td_games": 0,
     "generation": 0, "window": 1, "passes": 1, "first_passes": 1, "rollouts": 0, "rollout_plies": 0,
     "refine_step_size": 0, "refine_minibatch": 1, "label_trace": 0, "label_explore": 0, "label_margin": 0,
     "final_hidden": 0, "final_labels": 1, "average": 0, "label_round": 1, "gate_games": 0,

@@ -36,7 +36,7 @@ from nardy_rl.agents.policy import FILE_NAME, RACE_PREFIX, Policy, policy_of, pr
 from nardy_rl.agents.quick import Quick, QuickWork, new_quick, quantise, quick_work_of
 from nardy_rl.agents.refine import falling, fit, fit_order, move_mean
 from nardy_rl.agents.td import Learner, Settings, new_learner, self_play
-from nardy_rl.encoding import encoding_of
+from nardy_rl.encoding import encoding_of, usual_kind
 from nardy_rl.errors import BadRun
 from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.experiments.learned import Learned, copied
@@ -63,6 +63,7 @@ from nardy_rl.starts import start_of
 
 SLICE = 64  # minibatches of a thread between two looks at the clock
 FITS_A_SECOND = 50_000  # positions learned a second by one thread, before it is measured
+MOST_TD = 0.5  # with less than the rest, labels do not bring what more TD would
 SMALLEST_REST = 2.0  # fits that must have room after one that is not the last
 
 
@@ -83,9 +84,11 @@ class Trainer(Rounds):
         super().__init__(config, folder)
         self.rules = rules_of(self.variant)
         self.start = start_of(self.variant)
-        self.encoding = encoding_of(self.variant, config.inputs)
         self.outputs = outputs_of(self.variant)
         self.digest = hashlib.sha256(repr((self.variant.family, output_names(self.variant))).encode()).hexdigest()[:16]
+        self.init = self._init_policy()
+        self.kind = config.inputs or (self.init.kind if self.init else usual_kind(self.variant))
+        self.encoding = encoding_of(self.variant, self.kind)
         self.first, self.race = self._first_nets()
         self.final: Learned | None = None  # the net that the run ends with, while it is fitted
         self.window = Window()
@@ -99,18 +102,24 @@ class Trainer(Rounds):
             self.progress.generation = 1
             self._label_next()
 
-    def _first_nets(self) -> tuple[Learned, Learned | None]:
-        """The net that the run starts from, and the net for races, if it starts from a policy that has one."""
+    def _init_policy(self) -> Policy | None:
+        """The policy that the run starts from, if it is not to start from random weights."""
         config = self.config
         if not config.init:
-            hidden = config.hidden, config.hidden2, config.hidden3
-            return self._new(hidden), None
+            return None
         path = pretrained_path(self.variant) if config.init == "pretrained" else Path(config.init)
         if path is None:
             raise BadRun(f"--init pretrained: no policy comes with {config.variant}; give a file or a run folder")
         policy = Policy.load(path, self.variant)
-        if policy.kind != config.inputs:
+        if config.inputs not in ("", policy.kind):
             raise BadRun(f"--init {path} has {policy.kind} inputs, the run {config.inputs}: set inputs={policy.kind}")
+        return policy
+
+    def _first_nets(self) -> tuple[Learned, Learned | None]:
+        """The net that the run starts from, and the net for races, if it starts from a policy that has one."""
+        config, policy = self.config, self.init
+        if policy is None:
+            return self._new((config.hidden, config.hidden2, config.hidden3)), None
         race = policy.nets.get(RACE_PREFIX) if config.nets == "kinds" else None
         first = Learned(copied(policy.net), self.threads)
         return first, None if race is None else Learned(copied(race), self.threads)
@@ -201,7 +210,14 @@ class Trainer(Rounds):
 
     @property
     def _td_share(self) -> float:
-        return self.config.td_share if self.config.generation else 1.0
+        """The part of the budget that TD takes: all of it where `td_games`, at the speed so far, are more than half."""
+        c, p = self.config, self.progress
+        if not c.generation:
+            return 1.0
+        if p.phase != TD or not c.td_share or not p.games:
+            return c.td_share
+        share = max(c.td_share, self.done * c.td_games / p.games)
+        return share if share <= MOST_TD or share == c.td_share else 1.0
 
     def step_size(self) -> float:
         """The step size now: half a cosine over the phase."""
@@ -457,7 +473,7 @@ class Trainer(Rounds):
             prefix: learned.player if fitting else learned.net
             for prefix, learned in zip(prefixes, self._players, strict=True)
         }
-        return policy_of(self.variant, nets, self.config.inputs, self._header(), str(self.folder))
+        return policy_of(self.variant, nets, self.kind, self._header(), str(self.folder))
 
     def save(self) -> None:
         """Write labelled positions, checkpoint and policy."""

@@ -245,10 +245,12 @@ class InputBlock(NamedTuple):
 
 
 class SparseInputs(NamedTuple):
-    """Inputs that are not zero, state after state: of state i the entries first[i] .. first[i + 1] - 1."""
+    """Inputs that are not zero, state after state: of state i the entries first[i] .. first[i + 1] - 1.
+
+    An input that is 3 has three entries.
+    """
 
     column: NDArray[np.int32]  # [K]: which input
-    value: NDArray[np.float32]  # [K]
     first: NDArray[np.int64]  # [N + 1]
     size: int  # number of inputs, the F of `encode`
 
@@ -270,13 +272,13 @@ def inputs(variant: Variant | str, kind: str = "patterns") -> list[InputBlock]:
 def encode_sparse(variant: Variant | str, states: ArrayLike, kind: str = "patterns") -> SparseInputs:
     """Inputs of states uint32[N, 16] as lists of those that are not zero: 20 to 60 of some thousands.
 
-    Fits torch.nn.EmbeddingBag (column, first[:-1], per_sample_weights=value). Raises as `encode` does.
+    Fits torch.nn.EmbeddingBag (column, first[:-1], mode="sum"). Raises as `encode` does.
     """
     game, rows = _game(variant), checked_states(states)
-    index, value, number = encoding.listed(game, rows, kind)
+    index, number = encoding.listed(game, rows, kind)
     given = np.arange(encoding.MAX_ACTIVE) < number[:, None]
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(number)])
-    return SparseInputs(index[given], value[given], first, encoding.encoding_of(game, kind).size)
+    return SparseInputs(index[given], first, encoding.encoding_of(game, kind).size)
 
 
 def encode(variant: Variant | str, states: ArrayLike, kind: str = "patterns") -> NDArray[np.float32]:
@@ -288,5 +290,5 @@ def encode(variant: Variant | str, states: ArrayLike, kind: str = "patterns") ->
     listed = encode_sparse(variant, states, kind)
     n = len(listed.first) - 1
     dense = np.zeros((n, listed.size), np.float32)
-    np.add.at(dense, (np.repeat(np.arange(n), np.diff(listed.first)), listed.column), listed.value)
+    np.add.at(dense, (np.repeat(np.arange(n), np.diff(listed.first)), listed.column), 1)
     return dense

@@ -1,11 +1,13 @@
 """Inputs of a value net: a state as a short list of rows of the first weight matrix.
 
-Every input is a row with a value (1 unless said), and only the rows that are not zero are listed, about 20 to 60 of
-some thousands. A state is encoded in the view of the player who acts next; *mine* and *theirs* are each in their own
-numbering. Which blocks of rows a game has follows from its switches; `layout` is the table of them, and
-`Encoding.digest` a hash of that table which every policy carries, so that a net is never fed with another layout.
+Every input is a number of times that a row counts, nearly always 0 or 1, and only the rows that count are listed, each
+as often as it does: about 20 to 60 of some thousands. A state is encoded in the view of the player who acts next;
+*mine* and *theirs* are each in their own numbering. Which blocks of rows a game has follows from its switches; `layout`
+is the table of them, and `layout_digest` a hash of that table which every policy carries, so that a net is never fed
+with another layout.
 
-`plain` is the classical set: per side and point three unary units and a linear one, bar and borne off.
+`plain` is the classical set: per side and point three unary units and a linear one, bar and borne off; one row a
+checker. With it goes only what a state has besides: pinned checkers, and what is owed of a throw.
 `patterns` adds what strong players look at: windows of made points, the barrier before the last checkers, shots,
 pins, mobility, races; and for games whose throws can owe something, what is owed. `rich` adds to these whole
 quadrants with their lone checkers, primes with what stands behind them, escapes, timing, and the lead in races.
@@ -41,7 +43,7 @@ from nardy_rl.board import (
 )
 from nardy_rl.errors import BadOption
 from nardy_rl.jit import highest, inlined, inner, kernel, lowest, popcount
-from nardy_rl.rules import HIT, NO_CONTACT, PIN, rules_of
+from nardy_rl.rules import HIT, NO_CONTACT, PIN, Rules, rules_of
 from nardy_rl.variant import Variant
 
 VERSION = 1  # raised when the meaning of any row changes
@@ -64,7 +66,6 @@ class Encoding(NamedTuple):
 
     offsets: np.ndarray  # int64[BLOCKS]: first row of each block, -1 if the game has none
     size: int  # number of rows
-    plain: int  # 1: only the plain inputs
     part: np.ndarray  # int32[size]: the part of the inputs a row belongs to; one row of a part counts at a time
     share: np.ndarray  # float32[size]: but so many times at most
 
@@ -73,16 +74,9 @@ def layout(variant: Variant, kind: str = "patterns") -> list[tuple[int, str, int
     """The blocks of a game's inputs: (block, name, rows, meaning), in the order of their rows."""
     if kind not in KINDS:
         raise BadOption(f"unknown kind of inputs {kind!r}; there are {' and '.join(KINDS)}")
-    if kind == "plain":
-        return [
-            (
-                PLAIN,
-                "plain",
-                196,
-                "side (mine, theirs) x [point 1..24 x (>=1, >=2, >=3, (n-3)/2), bar n/2, off n/15]",
-            )
-        ]
     r = rules_of(variant)
+    if kind == "plain":
+        return _plain_layout(r)
     blocking = "occupied" if r.contact == NO_CONTACT else "made"
     table = [
         (COUNTS, "counts", 336, "side x point 1..24 x number of checkers 1..7 (7: seven or more)"),
@@ -116,24 +110,39 @@ def layout(variant: Variant, kind: str = "patterns") -> list[tuple[int, str, int
             (RACE, "race", 337, "when the sides have passed each other: a constant, and counts again"),
         ]
     if r.contact == PIN:
-        table += [(PINNED, "pinned", 48, "side x point of a pinned checker")]
+        table += [_PINNED_ROWS]
     if r.contact != HIT:
         table += [(MOBILITY, "mobility", 48, "side x die 1..6 x points that can move by it (0, 1, 2, more)")]
     if kind == "rich":
         table += _rich_layout(r.contact)
     if not r.plain:
-        table += [
-            (OWED_STAGE, "owed stage", 168, "stage value 1..6 x moves left 1..4 x last stage 0..6"),
-            (OWED_DICE, "owed dice", 12, "dice of a non-double still owed: larger 1..6, smaller 1..6"),
-            (
-                TURN_FLAGS,
-                "turn flags",
-                12,
-                "thrower acts, handed, extra throw, grace, idle hand-overs 0..2 and others",
-            ),
-            (CALM, "calm", 32, "side x own throws made, up to the calm ones, at most 15"),
-            (HEADS, "heads", 8, "side x checkers already taken off the head 0..3"),
-        ]
+        table += _OWED_ROWS
+    return table
+
+
+_PINNED_ROWS = (PINNED, "pinned", 48, "side x point of a pinned checker")
+_OWED_ROWS = [
+    (OWED_STAGE, "owed stage", 168, "stage value 1..6 x moves left 1..4 x last stage 0..6"),
+    (OWED_DICE, "owed dice", 12, "dice of a non-double still owed: larger 1..6, smaller 1..6"),
+    (
+        TURN_FLAGS,
+        "turn flags",
+        12,
+        "thrower acts, handed, extra throw, grace, idle hand-overs 0..2 and others",
+    ),
+    (CALM, "calm", 32, "side x own throws made, up to the calm ones, at most 15"),
+    (HEADS, "heads", 8, "side x checkers already taken off the head 0..3"),
+]
+
+
+def _plain_layout(r: Rules) -> list[tuple[int, str, int, str]]:
+    """The blocks of the plain inputs."""
+    meaning = "side x (point 1..24 x its first, second, third, every further checker; every one on the bar; and off)"
+    table = [(PLAIN, "plain", 196, meaning)]
+    if r.contact == PIN:
+        table += [_PINNED_ROWS]
+    if not r.plain:
+        table += _OWED_ROWS
     return table
 
 
@@ -168,6 +177,11 @@ def _rich_layout(contact: int) -> list[tuple[int, str, int, str]]:
     return table
 
 
+def usual_kind(variant: Variant) -> str:
+    """The kind of inputs with which a game is learned best in an hour or less (docs/results/ablation.md)."""
+    return "plain" if rules_of(variant).contact == NO_CONTACT else "patterns"
+
+
 def layout_digest(variant: Variant, kind: str = "patterns") -> str:
     """Hash of the layout and its version: two policies with equal digests have the same inputs."""
     text = repr((VERSION, kind, layout(variant, kind)))
@@ -181,15 +195,15 @@ def encoding_of(variant: Variant, kind: str = "patterns") -> Encoding:
     for block, _, rows, _ in layout(variant, kind):
         offsets[block] = size
         size += rows
-    return Encoding(offsets, size, int(kind == "plain"), *_parts(variant, kind))
+    return Encoding(offsets, size, *_parts(variant, kind))
 
 
 _PARTS = {
     BORNE_OFF: 2, WINDOWS: 14, BARRIER: 2, BARRIER_AT: 2, SECOND_BARRIER: 2, PIPS: 2, PIP_LEAD: 1, BACK: 2,
     BAR_COUNT: 2, BAR_BOARD: 2, SHOTS: 2, MOBILITY: 12, OWED_STAGE: 1, OWED_DICE: 2, CALM: 2, HEADS: 2,
-    QUADRANTS: 8, HELD: 2, PRIMES: 2, SHOTS_BOARD: 2, ESCAPES: 2, TIMING: 2, RACE_LEAD: 1,
+    QUADRANTS: 8, HELD: 2, PRIMES: 2, SHOTS_BOARD: 2, ESCAPES: 2, TIMING: 2, RACE_LEAD: 1, PLAIN: 2,
 }  # fmt: skip
-"""Into how many equal parts a block falls of each of which at most one row is listed."""
+"""Into how many equal parts a block falls of each of which at most one row is listed; of `plain` one a checker."""
 
 
 def _parts(variant: Variant, kind: str) -> tuple[np.ndarray, np.ndarray]:
@@ -203,6 +217,8 @@ def _parts(variant: Variant, kind: str) -> tuple[np.ndarray, np.ndarray]:
             single = rows % 168
             numbers = [0] * single + [single + i // 168 for i in range(rows - single)]
             shares = [1.0] * single + [15 / (i % 7 + 1) for i in range(rows - single)]
+        elif block == PLAIN:
+            shares = [15.0] * rows
         part += [number + (part[-1] + 1 if part else 0) for number in numbers]
         share += shares
     return np.array(part, np.int32), np.array(share, np.float32)
@@ -237,43 +253,6 @@ _ESCAPES = _escaping_rolls()
 
 
 # ---------------------------------------------------------------------------------------------- kernels
-
-
-@inlined
-def _units(mask, base, unit, index, value, n):
-    """List unit number 0..3 of every point in the mask, with value 1."""
-    while mask:
-        index[n], value[n] = base + 4 * (lowest(mask) - 1) + unit, np.float32(1)
-        mask &= mask - 1
-        n += 1
-    return n
-
-
-@inlined
-def _plain(row, index, value):
-    """The classical inputs of both sides; returns their number."""
-    n = 0
-    for side in range(2):
-        base, at = side * 98, 4 * side
-        p0, p1 = np.int64(row[at]) & POINTS_MASK, np.int64(row[at + 1]) & POINTS_MASK
-        four = (np.int64(row[at + 2]) | np.int64(row[at + 3])) & POINTS_MASK
-        n = _units(p0 | p1 | four, base, 0, index, value, n)
-        n = _units(p1 | four, base, 1, index, value, n)
-        n = _units(p0 & p1 | four, base, 2, index, value, n)
-        while four:
-            point = lowest(four)
-            four &= four - 1
-            index[n] = base + 4 * (point - 1) + 3
-            value[n] = np.float32(count(row, at, point) - 3) * np.float32(0.5)
-            n += 1
-        on_bar, off = count(row, at, 25), count(row, at, 0)
-        if on_bar:
-            index[n], value[n] = base + 96, np.float32(on_bar) * np.float32(0.5)
-            n += 1
-        if off:
-            index[n], value[n] = base + 97, np.float32(off) / np.float32(15)
-            n += 1
-    return n
 
 
 @inner
@@ -316,6 +295,23 @@ def _add(index, n, row):
     return n + 1
 
 
+@inlined
+def plain_rows(row, side, index, n):
+    """List the plain rows of a side: one for each checker; returns how many are listed."""
+    base, first = 4 * side, 98 * side
+    mask = occupied(row, base) & POINTS_MASK
+    while mask:
+        point = lowest(mask)
+        mask &= mask - 1
+        for k in range(count(row, base, point)):
+            n = _add(index, n, first + 4 * (point - 1) + min(k, 3))
+    for _ in range(count(row, base, 25)):
+        n = _add(index, n, first + 96)
+    for _ in range(count(row, base, 0)):
+        n = _add(index, n, first + 97)
+    return n
+
+
 @inner
 def own_rows(rules, row, offsets, side, index, n):
     """List the rows that depend on one side's checkers alone (0 mine, 1 theirs); returns how many are listed.
@@ -323,6 +319,13 @@ def own_rows(rules, row, offsets, side, index, n):
     Between two states in which this side's planes and pins are equal these rows are equal.
     """
     base = 4 * side
+    if rules.contact == PIN:
+        mask = np.int64(row[MY_PINS + side])
+        while mask:
+            n = _add(index, n, offsets[PINNED] + 24 * side + lowest(mask) - 1)
+            mask &= mask - 1
+    if offsets[PLAIN] >= 0:
+        return plain_rows(row, side, index, n)
     occ = occupied(row, base)
     strong = made(row, base) if rules.contact != NO_CONTACT else occ
     n = _counts(row, offsets[COUNTS] + 168 * side, base, index, n)
@@ -340,11 +343,6 @@ def own_rows(rules, row, offsets, side, index, n):
         on_bar = count(row, base, 25)
         if on_bar:
             n = _add(index, n, offsets[BAR_COUNT] + 4 * side + min(on_bar, 4) - 1)
-    if rules.contact == PIN:
-        mask = np.int64(row[MY_PINS + side])
-        while mask:
-            n = _add(index, n, offsets[PINNED] + 24 * side + lowest(mask) - 1)
-            mask &= mask - 1
     if offsets[QUADRANTS] >= 0:
         two = made(row, base)
         one = occ & ~two
@@ -493,6 +491,16 @@ def _owed(row, offsets, index, n):
 @inner
 def cross_rows(rules, row, offsets, index, n):
     """List the rows that depend on both sides, or on the turn; returns how many are listed."""
+    if offsets[PLAIN] < 0:
+        n = _between(rules, row, offsets, index, n)
+    if not rules.plain:
+        n = _owed(row, offsets, index, n)
+    return n
+
+
+@inlined
+def _between(rules, row, offsets, index, n):
+    """List the rows that depend on both sides."""
     if rules.contact == NO_CONTACT:
         closed = across(occupied(row, 4), rules.parallel)
         their_closed = across(occupied(row, 0), rules.parallel)
@@ -514,41 +522,30 @@ def cross_rows(rules, row, offsets, index, n):
             n = _add(index, n, offsets[RACE_LEAD] + 16 * (min(max(lead, -32), 31) + 32) + min(mine, 15))
         n = _counts(row, offsets[RACE] + 1, 0, index, n)
         n = _counts(row, offsets[RACE] + 169, 4, index, n)
-    if not rules.plain:
-        n = _owed(row, offsets, index, n)
     return n
 
 
 @inlined
-def encode_into(rules, encoding, row, index, value):
-    """Write the rows of a state and their values; returns their number.
-
-    index: int32[MAX_ACTIVE], value: float32[MAX_ACTIVE]; beyond the returned number they are left as they were.
-    """
-    if encoding.plain:
-        return _plain(row, index, value)
+def encode_into(rules, encoding, row, index):
+    """List the rows of a state in index int32[MAX_ACTIVE]; returns their number, beyond which it stays as it was."""
     n = own_rows(rules, row, encoding.offsets, 0, index, 0)
     n = own_rows(rules, row, encoding.offsets, 1, index, n)
-    n = cross_rows(rules, row, encoding.offsets, index, n)
-    for k in range(n):
-        value[k] = np.float32(1)
-    return n
+    return cross_rows(rules, row, encoding.offsets, index, n)
 
 
 @kernel
-def encode_batch(rules, encoding, rows, index, value, number):
-    """`encode_into` for many states: rows uint32[N, 16], index int32[N, MAX_ACTIVE], value float32, number int64[N]."""
+def encode_batch(rules, encoding, rows, index, number):
+    """`encode_into` for many states: rows uint32[N, 16], index int32[N, MAX_ACTIVE], number int64[N]."""
     for i in range(len(rows)):
-        number[i] = encode_into(rules, encoding, rows[i], index[i], value[i])
+        number[i] = encode_into(rules, encoding, rows[i], index[i])
 
 
-def listed(variant: Variant, states: np.ndarray, kind: str = "patterns") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows of states uint32[N, 16], unchecked: index int32[N, MAX_ACTIVE], value float32 alike, number int64[N].
+def listed(variant: Variant, states: np.ndarray, kind: str = "patterns") -> tuple[np.ndarray, np.ndarray]:
+    """The rows of states uint32[N, 16], unchecked: index int32[N, MAX_ACTIVE] and number int64[N].
 
     Of state i the first number[i] entries count. `nardy_rl.batch` has the checked faces of this.
     """
     index = np.zeros((len(states), MAX_ACTIVE), np.int32)
-    value = np.zeros((len(states), MAX_ACTIVE), np.float32)
     number = np.zeros(len(states), np.int64)
-    encode_batch(rules_of(variant), encoding_of(variant, kind), states, index, value, number)
-    return index, value, number
+    encode_batch(rules_of(variant), encoding_of(variant, kind), states, index, number)
+    return index, number

@@ -37,16 +37,17 @@ def test_outputs_of_trained_nets_are_within_the_bound(game):
 
 
 @pytest.mark.parametrize("hidden", [(24, 8), (24, 0), (17, 5), (17, 9, 5)])
+@pytest.mark.parametrize("kind", ["plain", "patterns"])
 @pytest.mark.parametrize("game", ["backgammon", "crazy-v1", "plakoto-express", "khachapuri"])
-def test_values_do_not_depend_on_the_order_of_the_states(game, hidden):
+def test_values_do_not_depend_on_the_order_of_the_states(game, kind, hidden):
     variant = VARIANTS[game]
-    net = new_net(encoding_of(variant), outputs_of(variant), hidden, 2)
+    net = new_net(encoding_of(variant, kind), outputs_of(variant), hidden, 2)
     states = random_decisions(variant, 300, seed=6)
-    fast = quick_outputs(variant, net, states)[0]
+    fast = quick_outputs(variant, net, states, kind)[0]
     order = np.random.default_rng(1).permutation(len(states))
-    again = quick_outputs(variant, net, np.ascontiguousarray(states[order]))[0]
+    again = quick_outputs(variant, net, np.ascontiguousarray(states[order]), kind)[0]
     np.testing.assert_array_equal(fast[order], again)
-    x = np.maximum(encode(variant, states).astype(float) @ net.w1 + net.b1, 0)
+    x = np.maximum(encode(variant, states, kind).astype(float) @ net.w1 + net.b1, 0)
     if hidden[1]:
         x = np.maximum(x @ net.w2.T + net.b2, 0)
     if hidden[2:]:
@@ -54,14 +55,15 @@ def test_values_do_not_depend_on_the_order_of_the_states(game, hidden):
     assert np.abs(fast - 1 / (1 + np.exp(-(x @ net.w4.T + net.b4)))).max() < 0.01
 
 
-def test_no_state_can_overflow_whatever_the_weights():
+@pytest.mark.parametrize("kind", ["plain", "patterns"])
+def test_no_state_can_overflow_whatever_the_weights(kind):
     variant = VARIANTS["backgammon"]
-    net = new_net(encoding_of(variant), outputs_of(variant), (8, 4), 2)
+    net = new_net(encoding_of(variant, kind), outputs_of(variant), (8, 4), 2)
     for w in net[:2]:
         w[...] = 50 + np.abs(w)  # every sum as large as it can be
     states = random_decisions(variant, 2000, seed=6)
-    encoding, dense = encoding_of(variant), encode(variant, states)
-    _, _, quick = quick_outputs(variant, net, states)
+    encoding, dense = encoding_of(variant, kind), encode(variant, states, kind)
+    _, _, quick = quick_outputs(variant, net, states, kind)
     sums = dense.astype(float) @ quick.w1[:-1].astype(float) + quick.b1
     assert sums.max() <= 32767 and sums.max() > 8000
     assert encoding.size == len(quick.w1) - 1
@@ -75,11 +77,3 @@ def test_new_weights_make_kept_sums_void():
     quick_outputs(variant, nets[0], states, work=work)
     again = quick_outputs(variant, nets[1], states, work=work)[0]
     np.testing.assert_array_equal(again, quick_outputs(variant, nets[1], states)[0])
-
-
-def test_plain_inputs_go_the_exact_way():
-    variant = VARIANTS["classic"]
-    net = new_net(encoding_of(variant, "plain"), outputs_of(variant), (16, 8), 1)
-    states = random_decisions(variant, 50, seed=6)
-    policy = Policy(variant, net, "plain", {}, "plain")
-    np.testing.assert_allclose(quick_outputs(variant, net, states, "plain")[0], policy.outputs(states), atol=1e-6)

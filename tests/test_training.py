@@ -72,10 +72,36 @@ def test_a_killed_run_goes_on_and_gives_the_same_policy_bit_for_bit(tmp_path):
 
 GENERATIONS = [
     "--threads", "1", "--set", "hidden=16", "--set", "hidden2=8", "--set", "final_games=0", "--set", "round=64",
-    "--set", "td_share=0.5", "--set", "generation=3000", "--set", "window=5000", "--set", "label_round=8",
-    "--set", "checkpoint_seconds=0", "--set", "strength_minutes=0", "--set", "gate_games=0",
+    "--set", "td_share=0.5", "--set", "td_games=0", "--set", "generation=3000", "--set", "window=5000",
+    "--set", "label_round=8", "--set", "checkpoint_seconds=0", "--set", "strength_minutes=0", "--set", "gate_games=0",
     "--set", "refine_minibatch=8", "--set", "average=50",
 ]  # fmt: skip
+
+
+def test_labels_begin_when_td_has_had_its_games_or_never(tmp_path):
+    def trainer(games, minutes=0.0, **given):
+        run = Trainer(TrainConfig(games=games, minutes=minutes, td_share=0.2, **given), tmp_path)
+        run.progress.games, run.progress.seconds = 100, 3.0
+        return run
+
+    assert trainer(2000, td_games=300)._td_share == 0.2  # the share is more games than these
+    assert trainer(1000, td_games=300)._td_share == pytest.approx(0.3)
+    assert trainer(500, td_games=300)._td_share == 1
+    assert trainer(500, td_games=0)._td_share == 0.2
+    assert trainer(500, td_games=300, generation=0)._td_share == 1
+    assert trainer(0, 0.5, td_games=300)._td_share == pytest.approx(0.3)  # 100 games in a tenth of the time
+    assert trainer(0, 0.25, td_games=300)._td_share == 1
+
+
+def test_inputs_are_those_of_the_first_policy_or_what_suits_the_game(tmp_path):
+    plain, patterns = (config_from(None, (), variant="nackgammon", games=10, inputs=kind) for kind in ("plain", ""))
+    trainer = Trainer(plain, tmp_path)
+    trainer.policy().save(tmp_path / "policy.safetensors")
+    assert (trainer.kind, Trainer(patterns, tmp_path).kind) == ("plain", "patterns")
+    assert Trainer(config_from(None, (), variant="nackgammon", games=10, init=str(tmp_path)), tmp_path).kind == "plain"
+    assert Trainer(config_from(None, (), variant="sport", games=10), tmp_path).kind == "plain"
+    with pytest.raises(BadRun, match="has plain inputs, the run patterns: set inputs=plain"):
+        Trainer(config_from(None, ["inputs=patterns"], variant="nackgammon", games=10, init=str(tmp_path)), tmp_path)
 
 
 @pytest.mark.parametrize("phase", ["label", "fit"])
@@ -257,7 +283,7 @@ def test_labels_enough_end_the_run_with_a_new_net_that_goes_on_bit_for_bit(tmp_p
 def mean_error(net, trainer):
     """Root mean square error of a net's values of the window."""
     states, labels = trainer.window.all()
-    policy = Policy(trainer.variant, net, trainer.config.inputs, {}, "net")
+    policy = Policy(trainer.variant, net, trainer.kind, {}, "net")
     return np.sqrt(np.mean(((policy.outputs(states) - labels) @ policy.meaning.points) ** 2))
 
 
@@ -272,7 +298,7 @@ def kinds_trainer(out, **settings):
 def race_error(net, trainer):
     """Root mean square error of a net's values of the races that are learned from."""
     states, labels = trainer.material
-    policy = Policy(trainer.variant, net, trainer.config.inputs, {}, "net")
+    policy = Policy(trainer.variant, net, trainer.kind, {}, "net")
     error = (policy.outputs(states[trainer.races]) - labels[trainer.races]) @ policy.meaning.points
     return np.sqrt(np.mean(error**2))
 
