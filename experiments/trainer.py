@@ -36,6 +36,7 @@ from nardy_rl.agents.policy import FILE_NAME, RACE_PREFIX, Policy, policy_of, pr
 from nardy_rl.agents.quick import Quick, QuickWork, new_quick, quantise, quick_work_of
 from nardy_rl.agents.refine import falling, fit, fit_order, move_mean
 from nardy_rl.agents.td import Learner, Settings, new_learner, self_play
+from nardy_rl.agents.transfer import transferred
 from nardy_rl.encoding import encoding_of, usual_kind
 from nardy_rl.errors import BadRun
 from nardy_rl.experiments.config import TrainConfig
@@ -110,7 +111,7 @@ class Trainer(Rounds):
         path = pretrained_path(self.variant) if config.init == "pretrained" else Path(config.init)
         if path is None:
             raise BadRun(f"--init pretrained: no policy comes with {config.variant}; give a file or a run folder")
-        policy = Policy.load(path, self.variant)
+        policy = Policy.load(path)
         if config.inputs not in ("", policy.kind):
             raise BadRun(f"--init {path} has {policy.kind} inputs, the run {config.inputs}: set inputs={policy.kind}")
         return policy
@@ -120,9 +121,12 @@ class Trainer(Rounds):
         config, policy = self.config, self.init
         if policy is None:
             return self._new((config.hidden, config.hidden2, config.hidden3)), None
-        race = policy.nets.get(RACE_PREFIX) if config.nets == "kinds" else None
-        first = Learned(copied(policy.net), self.threads)
-        return first, None if race is None else Learned(copied(race), self.threads)
+        nets = policy.nets if config.nets == "kinds" else {"": policy.net}
+        learned = {
+            prefix: Learned(transferred(net, policy.kind, policy.variant, self.variant, config.seed), self.threads)
+            for prefix, net in nets.items()
+        }
+        return learned[""], learned.get(RACE_PREFIX)
 
     def _new(self, hidden: tuple[int, int, int]) -> Learned:
         """Random weights to learn."""
