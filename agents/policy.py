@@ -37,8 +37,10 @@ from nardy_rl.agents.quick import (
 from nardy_rl.encoding import VERSION, encoding_of, layout_digest
 from nardy_rl.errors import BadPolicy
 from nardy_rl.lockstep import own_scratch
+from nardy_rl.results import score_table
+from nardy_rl.rules import rules_of
 from nardy_rl.variant import Variant
-from nardy_rl.variants import parse_variant, variant_definition, variant_text
+from nardy_rl.variants import VARIANTS, parse_variant, variant_definition, variant_text
 
 FORMAT = "nardy-rl policy 1"
 FILE_NAME = "policy.safetensors"
@@ -294,9 +296,19 @@ def load_policy(path: str | Path, variant: Variant | None = None) -> ValueBot:
 
 
 def pretrained_path(variant: Variant) -> Path | None:
-    """The policy that comes with the package for a game, if there is one. Options do not change it."""
-    path = Path(__file__).parent / "weights" / f"{variant.id}.safetensors"
-    return path if path.is_file() else None
+    """The policy that comes with the package for a game, if there is one. Options do not change it.
+
+    Games that differ in their start alone have the same values, and one policy: backgammon's plays nackgammon, too.
+    """
+    games = [variant.id, *(game.id for game in VARIANTS.values() if _same_values(game, variant))]
+    paths = (Path(__file__).parent / "weights" / f"{game}.safetensors" for game in games)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _same_values(a: Variant, b: Variant) -> bool:
+    """Is a state worth the same in both games, whatever their starts."""
+    same = (a.family, a.checkers, rules_of(a)) == (b.family, b.checkers, rules_of(b))
+    return same and np.array_equal(score_table(a), score_table(b))
 
 
 def pretrained_for(variant: Variant) -> Policy | None:

@@ -226,6 +226,15 @@ def test_a_policy_plays_a_game_with_the_same_inputs():
     assert policy.variant.id == "nackgammon"
 
 
+def test_games_that_differ_in_their_start_alone_share_a_policy():
+    shared = pretrained_path(VARIANTS["backgammon"])
+    assert shared is not None
+    assert {game for game, variant in VARIANTS.items() if pretrained_path(variant) == shared} == {
+        "backgammon", "nackgammon", "longgammon", "randgammon-1", "randgammon-2", "shootout", "snake",
+    }  # fmt: skip
+    assert load_bot("snake", "pretrained").variant.id == "snake"
+
+
 def refused(path, pattern, variant=None):
     before = path.read_bytes() if path.is_file() else None
     with pytest.raises(BadPolicy, match=pattern) as caught:
