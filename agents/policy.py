@@ -44,6 +44,7 @@ from nardy_rl.variants import VARIANTS, parse_variant, variant_definition, varia
 
 FORMAT = "nardy-rl policy 1"
 FILE_NAME = "policy.safetensors"
+TEST_TOLERANCE = 1e-5  # of a test vector's outputs: more than processors differ by
 RACE_PREFIX = "race."  # of the names of the race net's tensors
 
 Evaluation = Callable[[States], NDArray[np.float32]]
@@ -163,6 +164,14 @@ class Policy(ValueBot):
     def _test_outputs(self, states: States) -> dict[str, Any]:
         """What the states of the test vector must give."""
         return {"outputs": self.outputs(states).astype(float).round(6).tolist()}
+
+    def test_difference(self) -> float:
+        """The largest difference of the outputs from those of the test vector; raises BadPolicy if there is none."""
+        test = self.header.get("test")
+        if test is None:
+            raise BadPolicy(f"{self.name} has no test vector: it was not read from a policy file")
+        found = self._test_outputs(np.array(test["states"], dtype=np.uint32))
+        return max(float(np.abs(np.array(found[key]) - np.array(test[key])).max()) for key in found)
 
     @staticmethod
     def load(path: str | Path, variant: Variant | None = None) -> Policy:

@@ -33,7 +33,7 @@ BENCHES = {"engine": "bench", "train": "bench_train", "env": "bench_env", "searc
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="The run's folder; must not exist.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="A TOML file with settings.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated.")
-@click.option("--init", metavar="POLICY", help="Start from a policy: a file, a run folder, or pretrained.")
+@click.option("--init", metavar="POLICY", help="Start from a policy: a file, a run folder, pretrained, a game's id.")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with an interrupted run.")
 @click.option("--settings", is_flag=True, help="List the settings of --set and --config, and what each means.")
 def train(variant: str | None, sets: tuple[str, ...], settings: bool, as_json: bool, **given: Any) -> int:

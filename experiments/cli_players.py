@@ -13,6 +13,7 @@ from nardy_rl.errors import BadOption
 from nardy_rl.experiments.cli_base import (
     COUNT,
     DONE,
+    NO,
     TIME,
     WHOLE,
     command,
@@ -141,6 +142,35 @@ def openings(
         else:
             show(f"{heading}\n", table(*rows), "", sep="\n")
     return DONE
+
+
+@command("nardy card backgammon")
+@click.argument("policy", metavar="GAME|POLICY")
+def card(policy: str, as_json: bool) -> int:
+    """The card of a trained policy.
+
+    What it is, the commands that train it, its measured strength, and whether its test vector holds. GAME is the
+    policy that comes with a game, POLICY a file or run folder. Exit status 1 if the test vector does not hold.
+    """
+    from nardy_rl.experiments import card as cards
+    from nardy_rl.experiments.screen import getting_ready, messages, table
+
+    with getting_ready(messages()):
+        data = cards.card_of(cards.load(policy))
+    if as_json:
+        emit(data)
+    else:
+        show(f"{data['variant']}: {data['file']}\n", table(["", ""], cards.fact_rows(data)), sep="\n")
+        show("\nTrained by\n")
+        for step in data["chain"]:
+            click.echo(step["command"])
+        if data["strength"]:
+            show(f"\nMeasured {data['measured']}; ± is one standard error\n")
+            columns, rows = cards.strength_rows(data["strength"])
+            show(table(columns[:-1], [row[:-1] for row in rows]), "", sep="\n")
+            for row in rows:
+                click.echo(row[-1])
+    return DONE if data["test"]["holds"] else NO
 
 
 @command(

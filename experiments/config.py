@@ -36,7 +36,9 @@ class TrainConfig:
     seed: int = _setting(1, "of weights, dice and shuffling; with one thread the run is a function of it")
     threads: int = _setting(0, "threads that play and learn; 0: one for each core")
     out: str = _setting("", "the run's folder; empty: runs/VARIANT-sSEED-N")
-    init: str = _setting("", "a policy to start from: a file, a run folder, or pretrained; empty: random weights")
+    init: str = _setting(
+        "", "start from a policy: a file, a run folder, pretrained, or a game's id, the one of that game"
+    )
     inputs: str = _setting(
         "", "inputs of the net: plain, patterns or rich (nardy_rl/encoding.py); empty: as init has them, or what suits"
     )

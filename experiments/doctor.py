@@ -108,16 +108,20 @@ def _games() -> str:
 
 
 def _policies() -> Iterator[dict[str, Any]]:
-    """Every policy in the package is loaded and asked for a play."""
+    """Every policy in the package is loaded, gives its test vector and is asked for a play."""
     for variant in VARIANTS.values():
         if variant.status == TRAINED:
             yield _checked(f"policy {variant.id}", True, partial(_policy, variant))
 
 
 def _policy(variant: Any) -> str:
-    from nardy_rl.agents import load_bot
+    from nardy_rl.agents.policy import TEST_TOLERANCE, pretrained_for
     from nardy_rl.position import Position
 
-    bot = load_bot(variant, "pretrained")
+    bot = pretrained_for(variant)
+    if bot is None:
+        raise NardyError(f"no policy comes with {variant.id}: install nardy-rl anew")
+    if bot.test_difference() > TEST_TOLERANCE:
+        raise NardyError(f"the policy of {variant.id} does not give its test vector: install nardy-rl anew")
     position = Position.opening(variant, seed=1)
-    return f"plays {position.move_text(bot.choose(position))} from the start with {position.dice}"
+    return f"gives its test vector, plays {position.move_text(bot.choose(position))} with {position.dice}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ class Rounds:
         self.variant: Variant = parse_variant(config.variant)
         self.threads = config.threads or os.cpu_count() or 1
         self.progress = Progress()
+        self.before: Mapping[str, Any] | None = None  # see `lineage.Before`
         self.seconds_of_round = 0.0
         self.done_in_round = 0  # games, or positions learned
         self.phase_of_round = TD
@@ -79,4 +81,4 @@ class Rounds:
             "minutes": round(self.progress.seconds / 60, 3),
             "seed": self.config.seed,
             "settings": {k: v for k, v in vars(self.config).items() if k not in ("out",)},
-        }
+        } | ({"before": self.before} if self.before else {})

@@ -113,8 +113,11 @@ def cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def new_folder(config: TrainConfig) -> Path:
-    """Make the run's folder; raises BadRun if it is there already or cannot be made."""
+def new_folder(config: TrainConfig, before: Mapping[str, Any] | None = None) -> Path:
+    """Make the run's folder; raises BadRun if it is there already or cannot be made.
+
+    before: what there was before the run (`lineage.Before`), to be kept.
+    """
     if config.out:
         folder = Path(config.out)
     else:
@@ -129,24 +132,34 @@ def new_folder(config: TrainConfig) -> Path:
                 f"{folder} is there already: go on with  nardy train --resume {folder}  or choose another --out"
             )
         folder.mkdir(parents=True, exist_ok=True)
-        write_text(folder / CONFIG, json.dumps({"config": dataclasses.asdict(config), **provenance()}, indent=1))
+        kept = {"config": dataclasses.asdict(config), **provenance()} | ({"before": before} if before else {})
+        write_text(folder / CONFIG, json.dumps(kept, indent=1))
     except OSError as error:
         raise BadRun(f"cannot write the run folder {str(folder)!r}: {error.strerror}; choose another --out") from None
     return folder
 
 
-def read_config(folder: Path) -> TrainConfig:
-    """The settings of a run; raises BadRun if the folder holds none."""
+def read_config(folder: Path) -> tuple[TrainConfig, dict[str, Any] | None]:
+    """The settings of a run, and what there was before it, if that was kept; raises BadRun if the folder holds none."""
     path = folder / CONFIG
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return TrainConfig(**data["config"])
+        return TrainConfig(**data["config"]), data.get("before")
     except OSError as error:
         raise BadRun(f"{folder} is no run folder: cannot read {path.name} ({error.strerror})") from None
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, BadRun):
             raise
         raise BadRun(f"{path} is no run's settings ({error}): start the run anew") from None
+
+
+def read_provenance(folder: Path) -> dict[str, Any]:
+    """What `provenance` said when a run began; raises BadRun if the folder does not hold it."""
+    try:
+        data = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        return {key: data[key] for key in ("command", "started", "commit", "python", "packages", "machine")}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadRun(f"{folder} is no run folder: {CONFIG} does not say where it was made ({error})") from None
 
 
 NETS = ("net", "m", "v", "player", "mean")  # of what is learned: weights, Adam's moments, who plays, the mean

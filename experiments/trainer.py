@@ -32,7 +32,7 @@ from nardy_rl.agents.bot import States
 from nardy_rl.agents.kinds import races
 from nardy_rl.agents.labels import LabelSettings, Notes, label_games, new_notes, rollout_labels
 from nardy_rl.agents.net import new_net, output_names, outputs_of
-from nardy_rl.agents.policy import FILE_NAME, RACE_PREFIX, Policy, policy_of, pretrained_path
+from nardy_rl.agents.policy import FILE_NAME, RACE_PREFIX, Policy, policy_of
 from nardy_rl.agents.quick import Quick, QuickWork, new_quick, quantise, quick_work_of
 from nardy_rl.agents.refine import falling, fit, fit_order, move_mean
 from nardy_rl.agents.td import Learner, Settings, new_learner, self_play
@@ -41,6 +41,7 @@ from nardy_rl.encoding import encoding_of, usual_kind
 from nardy_rl.errors import BadRun
 from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.experiments.learned import Learned, copied
+from nardy_rl.experiments.lineage import init_path
 from nardy_rl.experiments.rounds import Rounds
 from nardy_rl.experiments.runs import (
     DONE,
@@ -108,9 +109,7 @@ class Trainer(Rounds):
         config = self.config
         if not config.init:
             return None
-        path = pretrained_path(self.variant) if config.init == "pretrained" else Path(config.init)
-        if path is None:
-            raise BadRun(f"--init pretrained: no policy comes with {config.variant}; give a file or a run folder")
+        path = init_path(config.init, self.variant)
         policy = Policy.load(path)
         if config.inputs not in ("", policy.kind):
             raise BadRun(f"--init {path} has {policy.kind} inputs, the run {config.inputs}: set inputs={policy.kind}")

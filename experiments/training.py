@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from nardy_rl.agents.policy import FILE_NAME
 from nardy_rl.experiments.config import TrainConfig, config_from
 from nardy_rl.experiments.curves import Curves, Screen
+from nardy_rl.experiments.lineage import known_before
 from nardy_rl.experiments.runs import FIT, RESULTS, TD, new_folder, read_config, write_text
 from nardy_rl.experiments.trainer import Trainer
 
@@ -146,12 +147,16 @@ def train(config: TrainConfig | None, resume: Path | None = None, console: Conso
         console = Console(quiet=True)
     if resume is not None:
         folder = Path(resume)
-        trainer = _trainer(read_config(folder), folder)
+        config, before = read_config(folder)
+        trainer = _trainer(config, folder)
+        trainer.before = before
         trainer.resume()
     else:
         assert config is not None
         trainer = _trainer(config, Path())
-        trainer.folder = folder = new_folder(config)
+        past = known_before(config)
+        trainer.before = past.as_dict() if past else None
+        trainer.folder = folder = new_folder(config, trainer.before)
     config = trainer.config
     with console.status("compiling the rules and the learner...") if console.is_terminal else nullcontext():
         trainer.make_buffers()

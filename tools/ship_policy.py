@@ -1,74 +1,100 @@
 """Make a run's policy the shipped one of its game: measure it, write the figures in its header, save it small.
 
-    python tools/ship_policy.py runs/backgammon --against heuristic pubeval --games 20000
+    python tools/ship_policy.py runs/backgammon --games 20000
+    python tools/ship_policy.py runs/backgammon --against heuristic=20000 gnubg=4000
+    python tools/ship_policy.py backgammon          # measure the policy that is shipped anew
 
-Strength is measured in raw paired games with the weights as they are shipped, in half precision; ± is one standard
-error.
+Strength is that of the weights as they are shipped, in half precision, adjusted for luck where that pays; opponents
+that cannot play the game are left out. The card in the header has the whole chain of commands: what the run began with
+(`--init`, `labels`) is looked up in the folders of those runs. Run tools/policy_tables.py and tools/opening_tables.py
+afterwards, and set the game's `status` in nardy_rl/variants.py if it had no policy before.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 from nardy_rl.agents import load_bot
 from nardy_rl.agents.policy import Policy
-from nardy_rl.experiments.config import NOT_LEARNED, settings_table
+from nardy_rl.errors import BadBot, MissingExtra, NardyError
+from nardy_rl.experiments.card import measurement
 from nardy_rl.experiments.duel import duel
-from nardy_rl.experiments.runs import CONFIG, cpu_name
-from nardy_rl.machine import cores
+from nardy_rl.experiments.lineage import Lineage, lineage_of, portable
+from nardy_rl.experiments.runs import read_provenance
+from nardy_rl.experiments.screen import points
+from nardy_rl.variants import VARIANTS
 
 WEIGHTS = Path(__file__).resolve().parent.parent / "agents" / "weights"
+OPPONENTS = ["random", "pips", "heuristic", "pubeval", "gnubg"]
 
 
-def command_of(settings: dict[str, Any]) -> str:
-    """The command of a run: its settings, as far as they change what is learned and are not the default."""
-    words = [f"nardy train {settings['variant']} --seed {settings['seed']}"]
-    words += [f"--{budget} {settings[budget]:g}" for budget in ("minutes", "games") if settings[budget]]
-    for name, default, _ in settings_table():
-        value = settings.get(name, default)
-        if name not in ("variant", "seed", "minutes", "games", *NOT_LEARNED) and value != default:
-            words.append(f"--set {name}={value}")
-    return " ".join(words)
+def measure(policy: Policy, against: list[str], games: int, seed: int, luck: str) -> list[dict[str, Any]]:
+    """Duels of the shipped policy; against: names, each with its own number of games after `=` if need be."""
+    found = []
+    policy.name = "pretrained"
+    for word in against:
+        name, _, own = word.partition("=")
+        try:
+            rival = load_bot(policy.variant, name)
+        except (BadBot, MissingExtra) as error:
+            print(f"left out: {error}")
+            continue
+        number = int(own) if own else games
+        judge = None if luck == "auto" else "none"
+        won = duel(policy.variant, policy, rival, number, seed, evaluator=judge)
+        found.append(measurement(won, number, luck))
+        print(f"{policy.variant.id} against {name}: {points(won.ppg, won.se)}, raw {points(won.ppg_raw, won.se_raw)}")
+    return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("run", type=Path)
-    parser.add_argument("--against", nargs="+", default=["random", "pips", "heuristic"])
-    parser.add_argument("--games", type=int, default=10000)
-    given = parser.parse_args()
-    policy = Policy.load(given.run)
-    path = WEIGHTS / f"{policy.variant.id}.safetensors"
-    came = json.loads((given.run / CONFIG).read_text(encoding="utf-8"))
-    policy.save(path, half=True)
-    shipped = Policy.load(path)
-    strength = []
-    for name in given.against:
-        won = duel(shipped.variant, shipped, load_bot(shipped.variant, name), given.games, evaluator="none")
-        strength.append(
-            {"against": name, "ppg": round(won.ppg, 4), "se": round(won.se, 4), "games": won.games, "wins": won.wins}
-        )
-        print(
-            f"{shipped.variant.id} {name:10s} {won.ppg:+.4f} ± {won.se:.4f}, {won.wins / won.games:.1%} of {won.games}"
-        )
-    card = {
-        "strength": strength,
-        "chain": [command_of(policy.header["settings"])],
+def facts_of(run: Path, line: Lineage) -> dict[str, Any]:
+    """What a new policy's header says of its training, without the names of this machine's folders."""
+    header = Policy.load(run).header
+    came = read_provenance(run)
+    return {
+        "settings": portable(header["settings"], line),
+        "chain": [step._asdict() for step in line.steps],
+        "began": line.began,
         "trained": {
-            "machine": cpu_name(),
-            "cores": cores(),
+            "machine": came["machine"]["cpu"],
+            "cores": came["machine"]["cores"],
             "started": came["started"],
             "commit": came["commit"],
         },
-        "measured": time.strftime("%Y-%m-%d"),
     }
-    shipped.save(path, half=True, extra=card)
-    print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0], epilog=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("run", metavar="RUN|GAME")
+    parser.add_argument("--against", nargs="+", default=OPPONENTS, metavar="BOT[=GAMES]")
+    parser.add_argument("--games", type=int, default=10000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--luck", choices=["auto", "none"], default="auto")
+    given = parser.parse_args()
+    try:
+        again = given.run in VARIANTS and not Path(given.run).exists()
+        run = WEIGHTS / f"{given.run}.safetensors" if again else Path(given.run)
+        facts = {} if again else facts_of(run, lineage_of(run))  # before the shipped policy of the game is replaced
+        policy = Policy.load(run)
+        policy.header.pop("before", None)
+        path = WEIGHTS / f"{policy.variant.id}.safetensors"
+        policy.save(path, half=True, extra=facts)
+        shipped = Policy.load(path)
+        strength = measure(shipped, given.against, given.games, given.seed, given.luck)
+        shipped.save(path, half=True, extra={"strength": strength, "measured": time.strftime("%Y-%m-%d")})
+    except NardyError as error:
+        print(f"ship_policy: {error}", file=sys.stderr)
+        return 2
+    print(f"{path}: {path.stat().st_size / 1e6:.2f} MB, policy {shipped.digest}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
