@@ -51,7 +51,7 @@ def card_of(policy: Policy) -> dict[str, Any]:
         "weights": sum(w.size for net in policy.nets.values() for w in net),
         "games": sum(step.games or 0 for step in line.steps),
         "minutes": sum(step.minutes or 0.0 for step in line.steps),
-        "chain": [step._asdict() for step in line.steps],
+        "chain": [{key: step.as_dict()[key] for key in ("command", "games", "minutes")} for step in line.steps],
         "began": line.began,
         "trained": header.get("trained"),
         "strength": header.get("strength", []),

@@ -26,17 +26,49 @@ SHIPPED = "pretrained"
 
 
 class Step(NamedTuple):
-    """One command of a chain, and what its run took."""
+    """One run of a chain: its settings, the folders that it has in the chain, and what it took.
 
-    command: str
+    The settings are kept, not the command: what is the default today may be another tomorrow.
+    """
+
+    settings: Mapping[str, Any]  # that change what is learned, but for init and labels
+    out: str
+    init: str = ""
+    labels: tuple[str, ...] = ()
     games: int | None = None
     minutes: float | None = None
 
     @property
-    def out(self) -> str:
-        """The run's folder, as the command names it."""
-        words = shlex.split(self.command)
-        return words[words.index("--out") + 1]
+    def command(self) -> str:
+        """The command of the run: its settings, as far as they are not the default."""
+        given = self.settings
+        words = ["nardy", "train", given["variant"], "--seed", str(given["seed"])]
+        for budget in ("minutes", "games"):
+            if given[budget]:
+                words += [f"--{budget}", f"{given[budget]:.10g}"]
+        if self.init:
+            words += ["--init", self.init]
+        given = dict(given) | {"labels": ",".join(self.labels)}
+        for name, default, _ in settings_table():
+            value = given.get(name, default)
+            if name not in ("variant", "seed", "minutes", "games", "init", *NOT_LEARNED) and value != default:
+                words += ["--set", f"{name}={value}"]
+        return shlex.join([*words, "--out", self.out])
+
+    def renamed(self, names: Mapping[str, str]) -> Step:
+        """The same with other names for folders."""
+        out, init, *labels = (names.get(name, name) for name in (self.out, self.init, *self.labels))
+        return self._replace(out=out, init=init, labels=tuple(labels))
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, with the command as it is now."""
+        return {"command": self.command} | self._asdict()
+
+    @staticmethod
+    def read(data: Mapping[str, Any]) -> Step:
+        """What `as_dict` gave."""
+        kept = {key: value for key, value in data.items() if key != "command"}
+        return Step(**kept | {"labels": tuple(kept["labels"])})
 
 
 class Before(NamedTuple):
@@ -49,12 +81,12 @@ class Before(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return self._asdict() | {"steps": [step._asdict() for step in self.steps]}
+        return self._asdict() | {"steps": [step.as_dict() for step in self.steps]}
 
     @staticmethod
     def read(data: Mapping[str, Any]) -> Before:
         """What `as_dict` gave."""
-        steps = tuple(Step(**step) for step in data["steps"])
+        steps = tuple(Step.read(step) for step in data["steps"])
         return Before(steps, data["init"], tuple(data["labels"]), data["began"])
 
 
@@ -65,28 +97,7 @@ class Lineage(NamedTuple):
     began: Mapping[str, str] | None
 
 
-# ---------------------------------------------------------------------------------------------- commands
-
-
-def command_of(settings: Mapping[str, Any], out: str, init: str = "", labels: Sequence[str] = ()) -> str:
-    """The command of a run: its settings, as far as they change what is learned and are not the default."""
-    words = ["nardy", "train", settings["variant"], "--seed", str(settings["seed"])]
-    for budget in ("minutes", "games"):
-        if settings[budget]:
-            words += [f"--{budget}", f"{settings[budget]:.10g}"]
-    if init:
-        words += ["--init", init]
-    given = dict(settings) | {"labels": ",".join(labels)}
-    for name, default, _ in settings_table():
-        value = given.get(name, default)
-        if name not in ("variant", "seed", "minutes", "games", "init", *NOT_LEARNED) and value != default:
-            words += ["--set", f"{name}={value}"]
-    return shlex.join([*words, "--out", out])
-
-
-def _with_folder(command: str, out: str) -> str:
-    """The command with a folder, if it names none."""
-    return command if " --out " in command else f"{command} --out {shlex.quote(out)}"
+# ---------------------------------------------------------------------------------------------- folders
 
 
 def _folder(name: str) -> str:
@@ -105,22 +116,19 @@ def _free(out: str, taken: set[str]) -> str:
 def joined(lines: Sequence[Sequence[Step]]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
     """Several chains as one, what they share only once, and the folder of each one's last run in it.
 
-    Where two runs have the same folder, one gets another.
+    Runs are the same if all but the folder is. Where two others have the same folder, one gets another.
     """
     steps: list[Step] = []
     last = []
     for line in lines:
-        renamed: dict[str, str] = {}
-        for step in line:
-            for old, new in renamed.items():
-                step = step._replace(command=re.sub(rf"(?<![\w./-]){re.escape(old)}(?![\w./-])", new, step.command))
-            if step.command not in (one.command for one in steps):
-                free = _free(step.out, {one.out for one in steps})
-                if free != step.out:
-                    renamed[step.out] = free
-                    step = step._replace(command=step.command.replace(f"--out {step.out}", f"--out {free}"))
-                steps.append(step)
-        last.append(step.out)
+        names: dict[str, str] = {}
+        for given in line:
+            step = given.renamed(names)
+            same = next((one for one in steps if one == step._replace(out=one.out)), None)
+            names[given.out] = same.out if same else _free(given.out, {one.out for one in steps})
+            if same is None:
+                steps.append(given.renamed(names))
+        last.append(names[line[-1].out])
     return tuple(steps), tuple(last)
 
 
@@ -169,13 +177,10 @@ def lineage_of(path: Path) -> Lineage:
     if path.name == FILE_NAME and (path.parent / CONFIG).is_file():
         return _of_run(path.parent)
     header = read_tensors(path)[1]
-    if "chain" not in header:
+    chain = header.get("chain", [])
+    if not chain or isinstance(chain[0], str):  # files from before there were chains of several runs
         return _of_settings(header["settings"], header.get("before"), path.parent, path.stem, header)
-    steps = [Step(**one) if isinstance(one, dict) else Step(one) for one in header["chain"]]
-    steps = [step._replace(command=_with_folder(step.command, _folder(path.stem))) for step in steps]
-    if steps[-1].games is None:
-        steps[-1] = steps[-1]._replace(games=header["games"], minutes=header["minutes"])
-    return Lineage(tuple(steps), header.get("began"))
+    return Lineage(tuple(Step.read(step) for step in chain), header.get("began"))
 
 
 def _of_run(folder: Path) -> Lineage:
@@ -203,17 +208,11 @@ def _of_settings(
     """The chain of a run by its settings, and by what was kept of what there was before it."""
     past = Before.read(before) if before else before_of(settings, base)
     out = _free(_folder(name), {step.out for step in past.steps})
-    command = command_of(settings, out, past.init, past.labels)
-    own = Step(command, header.get("games"), header.get("minutes"))
+    kept = {key: value for key, value in settings.items() if key not in ("init", "labels", *NOT_LEARNED)}
+    if header:
+        kept["inputs"] = header["inputs"]["kind"]  # where none were set, those that the game had then
+    own = Step(kept, out, past.init, past.labels, header.get("games"), header.get("minutes"))
     return Lineage((*past.steps, own), past.began)
-
-
-def portable(settings: Mapping[str, Any], line: Lineage) -> dict[str, Any]:
-    """The settings of a chain's last run, with the names that the chain has for what it began with."""
-    words = shlex.split(line.steps[-1].command)
-    init = words[words.index("--init") + 1] if "--init" in words else ""
-    labels = next((word.partition("=")[2] for word in words if word.startswith("labels=")), "")
-    return dict(settings) | {"init": init, "labels": labels}
 
 
 def known_before(config: TrainConfig) -> Before | None:

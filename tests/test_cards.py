@@ -16,7 +16,7 @@ from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.card import card_of, load
 from nardy_rl.experiments.cli import cli, run
 from nardy_rl.experiments.config import NOT_LEARNED, config_from
-from nardy_rl.experiments.lineage import Step, command_of, joined, known_before, lineage_of, portable
+from nardy_rl.experiments.lineage import Step, joined, known_before, lineage_of
 from nardy_rl.experiments.runs import CONFIG, new_folder, save_labels
 from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.variants import TRAINED, VARIANTS
@@ -75,7 +75,7 @@ def test_a_command_gives_the_settings_back():
         dict(variant="short@classic:start=24:7,pairs=none", minutes=0.5),
     ):
         config = config_from(None, sets if given["variant"] == "backgammon" else sets[:-1], **given)
-        command = command_of(vars(config), "runs/x")
+        command = Step(vars(config), "runs/x").command
         assert command.endswith(" --out runs/x")
         assert learned(vars(config_of(command))) == learned(vars(config))
 
@@ -91,9 +91,8 @@ def test_a_chain_has_what_a_run_began_with_in_order_and_once(tmp_path, monkeypat
     assert "--init runs/a" in chain[2] and "labels=runs/a,runs/b" in chain[2]
     assert "--init runs/c" in chain[3] and "labels=runs/b" in chain[3]
     assert str(tmp_path) not in " ".join(chain)
-    assert learned(vars(config_of(chain[2]))) == portable(
-        learned(Policy.load(third).header["settings"]), lineage_of(third)
-    )
+    kept, read = Policy.load(third).header["settings"], learned(vars(config_of(chain[2])))
+    assert read == learned(kept) | {"init": "runs/a", "labels": "runs/a,runs/b"}
     for folder in (first, second, third):
         shutil.rmtree(folder)
     assert [step.command for step in lineage_of(fourth).steps] == chain, "it is kept in the run's folder"
@@ -127,15 +126,20 @@ def test_folders_of_one_name_get_two_in_a_chain(tmp_path):
 
 
 def test_renamed_folders_are_renamed_wherever_they_stand():
-    base = [Step("nardy train hyper --seed 1 --out runs/a"), Step("nardy train hyper --init runs/a --out runs/b")]
-    other = [Step("nardy train hyper --seed 2 --out runs/a"), Step("nardy train hyper --init runs/a --out runs/ab")]
+    def step(seed, out, *labels, init=""):
+        return Step({"variant": "hyper", "seed": seed, "minutes": 1, "games": 0}, out, init, labels)
+
+    base = [step(1, "runs/a"), step(1, "runs/b", init="runs/a")]
+    other = [step(2, "runs/a"), step(2, "runs/ab", "runs/a", init="runs/a")]
     steps, last = joined([base, other])
-    assert [step.command for step in steps[2:]] == [
-        "nardy train hyper --seed 2 --out runs/a-2",
-        "nardy train hyper --init runs/a-2 --out runs/ab",
+    assert [one.command for one in steps[2:]] == [
+        "nardy train hyper --seed 2 --minutes 1 --out runs/a-2",
+        "nardy train hyper --seed 2 --minutes 1 --init runs/a-2 --set labels=runs/a-2 --out runs/ab",
     ]
     assert last == ("runs/b", "runs/ab")
     assert joined([base, base]) == (tuple(base), ("runs/b", "runs/b"))
+    assert joined([steps, other]) == (steps, ("runs/ab", "runs/ab"))
+    assert Step.read(json.loads(json.dumps(steps[3].as_dict()))) == steps[3]
 
 
 def test_a_run_that_begins_with_a_games_policy_has_that_policys_chain(tmp_path):
@@ -211,7 +215,7 @@ def test_shipping_a_run_writes_its_card(tmp_path, monkeypatch, capsys):
     policy = Policy.load(tmp_path / "weights" / "hyper.safetensors")
     header = policy.header
     assert str(tmp_path) not in json.dumps(header)
-    assert [step["command"] for step in header["chain"]] == [step.command for step in lineage_of(folder).steps]
+    assert [Step.read(step) for step in header["chain"]] == list(lineage_of(folder).steps)
     assert header["settings"]["init"] == header["settings"]["labels"] == "runs/a" and "before" not in header
     assert [(one["against"], one["games"]) for one in header["strength"]] == [("random", 8), ("pips", 6)]
     for one in header["strength"]:
@@ -262,15 +266,13 @@ def test_a_shipped_policy_has_a_whole_card_and_its_test_vector_holds(game):
 
 @pytest.mark.parametrize("game", SHIPPED)
 def test_every_command_of_a_shipped_chain_is_one_of_ours(game):
-    chain = [step.command for step in lineage_of(pretrained_path(VARIANTS[game])).steps]
     folders = set()
-    for command in chain:
-        config = config_of(command)
+    for step in lineage_of(pretrained_path(VARIANTS[game])).steps:
+        config = config_of(step.command)
+        assert {key: value for key, value in vars(config).items() if key in step.settings} == step.settings
         assert {name for name in (config.init, *config.labels.split(",")) if name} <= folders
         folders.add(config.out)
-    last, kept = vars(config_of(chain[-1])), load(game).header["settings"]
     assert config.variant == game
-    assert {key: last[key] for key in learned(kept)} == learned(kept)
 
 
 @pytest.mark.parametrize("game", SHIPPED)

@@ -23,7 +23,7 @@ from nardy_rl.agents.policy import Policy
 from nardy_rl.errors import BadBot, MissingExtra, NardyError
 from nardy_rl.experiments.card import measurement
 from nardy_rl.experiments.duel import duel
-from nardy_rl.experiments.lineage import Lineage, lineage_of, portable
+from nardy_rl.experiments.lineage import Lineage, lineage_of
 from nardy_rl.experiments.runs import read_provenance
 from nardy_rl.experiments.screen import points
 from nardy_rl.variants import VARIANTS
@@ -53,11 +53,10 @@ def measure(policy: Policy, against: list[str], games: int, seed: int, luck: str
 
 def facts_of(run: Path, line: Lineage) -> dict[str, Any]:
     """What a new policy's header says of its training, without the names of this machine's folders."""
-    header = Policy.load(run).header
-    came = read_provenance(run)
+    came, last = read_provenance(run), line.steps[-1]
     return {
-        "settings": portable(header["settings"], line),
-        "chain": [step._asdict() for step in line.steps],
+        "settings": dict(last.settings) | {"init": last.init, "labels": ",".join(last.labels)},
+        "chain": [step.as_dict() for step in line.steps],
         "began": line.began,
         "trained": {
             "machine": came["machine"]["cpu"],
