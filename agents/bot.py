@@ -310,12 +310,18 @@ def _pubeval(variant: Variant) -> Bot:
     return PubevalBot(variant)
 
 
+def _exact(variant: Variant) -> Bot:
+    bot: Bot = importlib.import_module("nardy_rl.agents.exact_bot").exact_bot(variant)
+    return bot
+
+
 BOTS: dict[str, Callable[[Variant], Bot]] = {
     "random": _random,
     "pips": _pips,
     "heuristic": _heuristic,
     "pretrained": _pretrained,
     "pubeval": _pubeval,
+    "exact": _exact,
 }
 """Bots by name, without depth. `gnubg` takes a depth and is made apart."""
 
@@ -360,11 +366,11 @@ def load_bot(variant: str | Variant, text: str) -> Bot:
     """The bot that a text names, for one game.
 
     variant: an id with options as on the command line, or a Variant. text: `random`, `pips`, `heuristic`,
-    `pretrained`, `pubeval`, `gnubg`, the path of a policy file or of a run folder, `module:Class`, or an entry point of
-    the group `nardy_rl.bots`; then a depth, as in `pretrained@1ply`, for a bot that values positions (`search.py`).
-    `+bearoff` after the name of such a bot makes it look endgames up in tables (`endgame.py`). `external:HOST:PORT` is
-    another program's player (`external.py`). A level after all that, as in `pretrained:club`, weakens a bot
-    (`levels.py`).
+    `pretrained`, `pubeval`, `exact`, `gnubg`, the path of a policy file or of a run folder, `module:Class`, or an entry
+    point of the group `nardy_rl.bots`; then a depth, as in `pretrained@1ply`, for a bot that values positions
+    (`search.py`). `+bearoff` after the name of such a bot makes it look endgames up in tables (`endgame.py`).
+    `external:HOST:PORT` is another program's player (`external.py`). A level after all that, as in `pretrained:club`,
+    weakens a bot (`levels.py`).
 
     Raises BadBot for an unknown bot or one that cannot play this game, BadPolicy for a bad policy file,
     MissingExtra where an optional package is needed.

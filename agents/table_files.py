@@ -41,21 +41,30 @@ def digest(tables: Mapping[str, NDArray[Any]]) -> str:
 
 def kept(name: str, compute: Callable[[], Tables]) -> Tables:
     """The tables of that name: from their file, or computed and then kept, where the folder can be written."""
-    path = folder() / f"{name}-v{VERSION}.safetensors"
-    tables = _read(path, name)
+    tables = read_kept(name)
     if tables is None:
         tables = compute()
         try:
-            write_tensors(
-                path, tables, {"format": FORMAT, "version": VERSION, "name": name, "sha256": digest(tables)}
-            )  # fmt: skip
+            keep(name, tables)
         except OSError:
             pass  # no room, or no right to write: they are computed again next time
     return tables
 
 
-def _read(path: Path, name: str) -> Tables | None:
-    """The tables of a file, if it holds what it should."""
+def path_of(name: str) -> Path:
+    """The file of the tables of that name."""
+    return folder() / f"{name}-v{VERSION}.safetensors"
+
+
+def keep(name: str, tables: Tables) -> None:
+    """Write the tables of that name, atomically; raises OSError where that cannot be done."""
+    header = {"format": FORMAT, "version": VERSION, "name": name, "sha256": digest(tables)}
+    write_tensors(path_of(name), tables, header)
+
+
+def read_kept(name: str) -> Tables | None:
+    """The tables of that name, if their file is there and holds what it should."""
+    path = path_of(name)
     if not path.is_file():
         return None
     try:

@@ -14,7 +14,13 @@ from collections.abc import Sequence
 import click
 
 from nardy_rl.errors import NardyError, did_you_mean
-from nardy_rl.experiments import cli_games, cli_learning, cli_measuring, cli_players  # noqa: F401 (their commands)
+from nardy_rl.experiments import (  # noqa: F401 (their commands)
+    cli_games,
+    cli_learning,
+    cli_measuring,
+    cli_players,
+    cli_solving,
+)
 from nardy_rl.experiments.cli_base import (
     BAD_INPUT,
     DONE,

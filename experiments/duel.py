@@ -22,6 +22,7 @@ from nardy_rl.experiments.games_file import GamesFile, game_lines
 from nardy_rl.experiments.luck import Floats, adjusted, choose_evaluator, pair_means, quick_evaluator
 from nardy_rl.experiments.matches import Matches
 from nardy_rl.experiments.paired import BATCH, CAP, Duellists, Evaluator, Played, play_pairs
+from nardy_rl.experiments.regret import Regret, regret_of
 from nardy_rl.experiments.sequential import SequentialTest
 from nardy_rl.variant import Variant
 from nardy_rl.variants import parse_variant, variant_text
@@ -41,7 +42,8 @@ class DuelResult:
     ppg is adjusted for luck where `adjusted_by` names an evaluator, with `multiple` times the luck taken off, else
     equal to ppg_raw. `wins` are games won by a. Unfinished games count 0 points. `sequential` is what a sequential
     test came to (`sequential.py`); a duel that it stopped counts only the games up to that look. `match` is what came
-    of the games as matches, or for money with the cube (`matches.py`).
+    of the games as matches, or for money with the cube (`matches.py`). `regret` is what one bot's choices lose where
+    the other is the solution of the game (`regret.py`), in games without matches or the cube.
     """
 
     variant: str
@@ -60,6 +62,7 @@ class DuelResult:
     multiple: float | None
     sequential: dict[str, Any] | None = None
     match: dict[str, Any] | None = None
+    regret: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
     pairs: Pairs | None = field(default=None, repr=False, compare=False)
 
@@ -142,8 +145,9 @@ def duel(
     stakes = Matches(a, b, match, cube) if match or cube else None
     money = stakes is not None and not match
     who, judge_name = with_evaluator(who, "none" if money else evaluator, total, threads)
+    regret = regret_of(a, b) if stakes is None else None
     begun = time.perf_counter()
-    points, luck, finished = _play(who, total, threads, batch, progress, sequential, save_games, stakes)
+    points, luck, finished = _play(who, total, threads, batch, progress, sequential, save_games, stakes, regret)
     seconds = time.perf_counter() - begun
     notes = [f"{games} is odd: {total} games were played, two a pair"] if total != games else []
     unfinished = int((~finished).sum())
@@ -175,6 +179,7 @@ def duel(
         multiple=multiple,
         sequential=None if sequential is None else sequential.as_dict(),
         match=None if stakes is None else stakes.summary(),
+        regret=None if regret is None else regret.summary(len(points)),
         notes=tuple(notes),
         pairs=Pairs(values, ((np.sign(points) + 1) / 2).reshape(-1, 2).sum(axis=1)),
     )
@@ -189,14 +194,17 @@ def _play(
     sequential: SequentialTest | None,
     save_games: str | Path | None,
     stakes: Matches | None,
+    regret: Regret | None,
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Points and luck of bot a by game, f64[N] each, and whether it was finished, as far as they count."""
     parts: list[Played] = []
-    keep = save_games is not None or (stakes is not None and bool(stakes.new.cube))
+    keep = save_games is not None or regret is not None or (stakes is not None and bool(stakes.new.cube))
     with GamesFile(save_games) if save_games is not None else nullcontext() as file:
         for part in play_pairs(who, total, threads, batch, progress, keep):
             if file is not None:
                 file.write(game_lines(who, part))
+            if regret is not None:
+                regret.add(part)
             if stakes is not None:
                 part = stakes.add(part)
             parts.append(replace(part, plays=[]))

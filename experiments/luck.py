@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, ValueBot, load_bot
+from nardy_rl.agents.exact_bot import ExactBot
 from nardy_rl.agents.policy import Policy, pretrained_for
 from nardy_rl.agents.sieve import Sifted
 from nardy_rl.errors import BadOption
@@ -65,7 +66,7 @@ def share_explained(points: Floats, luck: Floats) -> float:
 
 def quick_evaluator(bot: ValueBot, games: int) -> Evaluator:
     """A bot's values as an evaluator of luck for so many games: through a sieve where that saves time."""
-    return Sifted(bot) if games >= SIFTED_FROM else bot
+    return bot if games < SIFTED_FROM or isinstance(bot, ExactBot) else Sifted(bot)
 
 
 def evaluator_named(variant: Variant, luck: str) -> Evaluator | str | None:
@@ -82,10 +83,15 @@ def evaluator_named(variant: Variant, luck: str) -> Evaluator | str | None:
 
 
 def _candidates(variant: Variant, a: Bot, b: Bot) -> list[ValueBot]:
-    """Whose values may serve: the shipped policy, a trained duellist (of two the longer trained), the heuristic."""
+    """Whose values may serve, the best first.
+
+    The solution of the game, if it plays; the shipped policy; a trained duellist (of two the longer trained); the
+    heuristic.
+    """
     from nardy_rl.agents.heuristic import HeuristicBot
 
     found: list[ValueBot] = []
+    found += [bot for bot in (a, b) if isinstance(bot, ExactBot)][:1]
     shipped = pretrained_for(variant)
     if shipped is not None:
         shipped.name = "pretrained"
@@ -99,12 +105,13 @@ def choose_evaluator(duel: Duellists, games: int, threads: int | None) -> tuple[
     """The evaluator for a duel of so many games, and its name; None where none is worth its time.
 
     A long duel tries the candidates on some games of their own and takes the first that takes off half of the
-    variance, else the best if it takes off a quarter. A short one takes the first trained policy there is.
+    variance, else the best if it takes off a quarter. A short one takes the solution or the first policy there is.
     """
     candidates = _candidates(duel.variant, duel.a, duel.b)
     if games < TRIED_FROM:
         first = candidates[0]
-        return (quick_evaluator(first, games), first.name) if isinstance(first, Policy) else (None, None)
+        known = isinstance(first, Policy | ExactBot)
+        return (quick_evaluator(first, games), first.name) if known else (None, None)
     best: tuple[float, Evaluator | None, str | None] = (USEFUL, None, None)
     for candidate in candidates:
         evaluator = quick_evaluator(candidate, games)

@@ -12,6 +12,7 @@ events.out.tfevents.*    the same for TensorBoard
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import platform
 import subprocess
@@ -26,11 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import States
-from nardy_rl.agents.net import Net, from_named, named
+from nardy_rl.agents.net import Net, from_named, named, output_names
 from nardy_rl.agents.policy import read_tensors, write_file, write_tensors
 from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.machine import cores
+from nardy_rl.variant import Variant
 from nardy_rl.variants import parse_variant, variant_text
 
 CONFIG, CHECKPOINT, HISTORY, RESULTS, LABELS = (
@@ -206,6 +208,11 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, Net], dict[str, NDArray[np.
 def labels_file(folder: Path, generation: int) -> Path:
     """Where a generation's labelled positions are."""
     return folder / LABELS / f"{generation:04d}.safetensors"
+
+
+def labels_digest(variant: Variant) -> str:
+    """A word for what the labels of a game's positions mean: games with the same family and outcomes share it."""
+    return hashlib.sha256(repr((variant.family, output_names(variant))).encode()).hexdigest()[:16]
 
 
 def save_labels(folder: Path, generation: int, positions: tuple[States, NDArray[np.float32]], digest: str) -> None:

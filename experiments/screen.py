@@ -107,7 +107,21 @@ def duel_notes(r: Mapping[str, Any]) -> list[str]:
             low, high = test["interval"]
             lines.append(f"interval that holds at every look: {low:+.3f} to {high:+.3f}")
     match = r.get("match")
-    return [*lines, *([_match_note(match)] if match else []), *r["notes"]]
+    regret = r.get("regret")
+    return [
+        *lines, *([_match_note(match)] if match else []), *([_regret_note(regret)] if regret else []), *r["notes"]
+    ]  # fmt: skip
+
+
+def _regret_note(regret: Mapping[str, Any]) -> str:
+    def lost(of: str, error: str) -> str:
+        return f"{regret[of]:.2f}" + ("" if regret[error] is None else f" ± {regret[error]:.2f}")
+
+    return (
+        f"true regret of {regret['of']}: {lost('millipoints', 'se')} millipoints a decision, "
+        f"{lost('millipoints_a_game', 'se_a_game')} a game; {regret['best']:.1%} of {regret['decisions']:,} decisions "
+        f"lose nothing"
+    )
 
 
 def _match_note(match: Mapping[str, Any]) -> str:

@@ -19,7 +19,6 @@ thread and a budget in games, a run that was killed and resumed gives the same p
 
 from __future__ import annotations
 
-import hashlib
 import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,7 +30,7 @@ from numpy.typing import NDArray
 from nardy_rl.agents.bot import States
 from nardy_rl.agents.kinds import races
 from nardy_rl.agents.labels import LabelSettings, Notes, label_games, new_notes, rollout_labels
-from nardy_rl.agents.net import new_net, output_names, outputs_of
+from nardy_rl.agents.net import new_net, outputs_of
 from nardy_rl.agents.policy import FILE_NAME, RACE_PREFIX, Policy, policy_of
 from nardy_rl.agents.quick import Quick, QuickWork, new_quick, quantise, quick_work_of
 from nardy_rl.agents.refine import falling, fit, fit_order, move_mean
@@ -52,6 +51,7 @@ from nardy_rl.experiments.runs import (
     TD,
     cut_history,
     label_files,
+    labels_digest,
     labels_file,
     load_checkpoint,
     load_labels,
@@ -87,7 +87,7 @@ class Trainer(Rounds):
         self.rules = rules_of(self.variant)
         self.start = start_of(self.variant)
         self.outputs = outputs_of(self.variant)
-        self.digest = hashlib.sha256(repr((self.variant.family, output_names(self.variant))).encode()).hexdigest()[:16]
+        self.digest = labels_digest(self.variant)
         self.init = self._init_policy()
         self.kind = config.inputs or (self.init.kind if self.init else usual_kind(self.variant))
         self.encoding = encoding_of(self.variant, self.kind)
