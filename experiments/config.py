@@ -54,7 +54,7 @@ class TrainConfig:
     minibatch: int = _setting(128, "positions of one Adam step of TD")
     block: int = _setting(32, "games whose positions are shuffled together before they are learned")
     td_share: float = _setting(0.2, "part of the budget spent on TD; the rest goes to generations of labels")
-    td_games: int = _setting(150_000, "games that TD has first where that leaves half of the budget; else all is TD's")
+    td_games: int = _setting(100_000, "games that TD has first where that leaves half of the budget; else all is TD's")
     generation: int = _setting(500_000, "positions that a generation labels before it learns; 0: no generations")
     window: int = _setting(6_000_000, "labelled positions that are learned from: the last so many")
     passes: int = _setting(2, "passes over the window in a generation")
