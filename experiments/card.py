@@ -12,6 +12,7 @@ from nardy_rl.errors import BadPolicy
 from nardy_rl.experiments.duel import DuelResult
 from nardy_rl.experiments.lineage import lineage_of
 from nardy_rl.experiments.screen import points
+from nardy_rl.variant import Variant
 from nardy_rl.variants import VARIANTS, parse_variant, variant_text
 
 
@@ -21,7 +22,12 @@ def measurement(won: DuelResult, games: int, luck: str = "auto") -> dict[str, An
     words += ["--seed", str(won.seed)] * (won.seed != 1) + ["--luck", luck] * (luck != "auto")
     exact = {key: round(getattr(won, key), 5) for key in ("ppg", "se", "ppg_raw", "se_raw")}
     kept = {key: getattr(won, key) for key in ("games", "wins", "seed", "adjusted_by")}
-    return {"against": won.b} | exact | kept | {"command": shlex.join(words)}
+    return {"variant": won.variant, "against": won.b} | exact | kept | {"command": shlex.join(words)}
+
+
+def served(path: Path) -> list[Variant]:
+    """The games of the table that a policy in the package comes with; empty for any other file."""
+    return [variant for variant in VARIANTS.values() if pretrained_path(variant) == path]
 
 
 def load(name: str) -> Policy:
@@ -38,9 +44,10 @@ def card_of(policy: Policy) -> dict[str, Any]:
     """The card: the keys of `nardy card --json` (docs/cli.md). Raises BadRun if the policy's chain cannot be told."""
     path, header = policy_file(policy.name), policy.header
     line = lineage_of(Path(policy.name))
-    difference = policy.test_difference()
+    difference, game = policy.test_difference(), variant_text(policy.variant)
     return {
-        "variant": variant_text(policy.variant),
+        "variant": game,
+        "serves": [variant.id for variant in served(path)],
         "file": str(path),
         "bytes": path.stat().st_size,
         "digest": policy.digest,
@@ -54,7 +61,7 @@ def card_of(policy: Policy) -> dict[str, Any]:
         "chain": [{key: step.as_dict()[key] for key in ("command", "games", "minutes")} for step in line.steps],
         "began": line.began,
         "trained": header.get("trained"),
-        "strength": header.get("strength", []),
+        "strength": [{"variant": game} | one for one in header.get("strength", [])],
         "measured": header.get("measured"),
         "test": {
             "states": len(header["test"]["states"]),
@@ -75,14 +82,15 @@ def strength_rows(strength: Sequence[Mapping[str, Any]]) -> tuple[list[str], lis
         raw = points(one.get("ppg_raw", one["ppg"]), one.get("se_raw", one["se"]))
         adjusted = f"{points(one['ppg'], one['se'])} by {by}" if by else ""
         share = f"{one['wins'] / one['games']:.1%}"
-        rows.append([one["against"], adjusted, raw, share, f"{one['games']:,}", one.get("command", "")])
-    return ["against", "adjusted for luck", ">raw", ">wins", ">games", "command"], rows
+        rows.append([one["variant"], one["against"], adjusted, raw, share, f"{one['games']:,}", one.get("command", "")])
+    return ["game", "against", "adjusted for luck", ">raw", ">wins", ">games", "command"], rows
 
 
 def fact_rows(card: Mapping[str, Any]) -> list[list[str]]:
     """What the card says in a line each."""
     inputs, trained = card["inputs"], card["trained"]
-    rows = [
+    rows = [["comes with", ", ".join(card["serves"])]] if card["serves"] else []
+    rows += [
         ["policy", f"{card['digest']}, {card['bytes']:,} bytes"],
         ["inputs", f"{inputs['kind']}, version {inputs['version']}, layout {inputs['digest']}"],
         ["hidden units", "-".join(map(str, card["hidden"])) + (", two nets" if card["nets"] != "one" else "")],

@@ -149,7 +149,7 @@ def page(found: Sequence[Sequence[Mapping[str, Any]]]) -> str:
         "# Opening plays, ours and gnubg's",
         INTRODUCTION,
         "```sh\npython -m nardy_rl.experiments.compare_openings --page docs/results/openings.md\n```",
-        f"{found[0][0]['gnubg']}; {time.strftime('%-d %B %Y')}, {cpu_name()}. They do not depend on the machine.",
+        f"{found[0][0]['gnubg']}; {time.strftime('%-d %B %Y')}, {cpu_name()}. The machine makes no difference.",
         markdown_table(heads, rows),
     ]
     for game in found:

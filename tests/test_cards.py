@@ -22,7 +22,8 @@ from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.variants import TRAINED, VARIANTS
 
 ROOT = Path(__file__).resolve().parent.parent
-SHIPPED = [name for name, variant in VARIANTS.items() if pretrained_path(variant)]
+PATHS = {name: pretrained_path(variant) for name, variant in VARIANTS.items()}
+SHIPPED = [name for name, path in PATHS.items() if path is not None and path.stem == name]
 SMALL = {"hidden": 8, "hidden2": 0, "inputs": "plain", "threads": 1}
 MOST_MB = 40  # of all policies together in the wheel
 
@@ -230,19 +231,31 @@ def test_a_shipped_policy_can_be_measured_anew_and_stays_the_same(tmp_path, monk
     script = tool("ship_policy")
     monkeypatch.setattr(script, "WEIGHTS", tmp_path)
     shutil.copy(pretrained_path(VARIANTS["plakoto"]), tmp_path)
-    monkeypatch.setattr("sys.argv", ["ship_policy.py", "plakoto", "--against", "random", "gnubg", "--games", "4"])
+    words = ["ship_policy.py", "plakoto", "--against", "random", "gnubg", "--games", "4"]
+    monkeypatch.setattr("sys.argv", words)
     assert script.main() == 0
     assert "left out" in capsys.readouterr().out
     before, after = load("plakoto"), Policy.load(tmp_path / "plakoto.safetensors")
     assert before.digest == after.digest and before.header["chain"] == after.header["chain"]
     assert [one["against"] for one in after.header["strength"]] == ["random"]
+    monkeypatch.setattr("sys.argv", [*words, "--in", "plakoto:bearoff=exact"])
+    assert script.main() == 0
+    strength = Policy.load(tmp_path / "plakoto.safetensors").header["strength"]
+    assert [one["variant"] for one in strength] == ["plakoto", "plakoto:bearoff=exact"]
 
 
 # ---------------------------------------------------------------------------------------------- what is shipped
 
 
 def test_a_game_is_called_trained_if_a_policy_comes_with_it():
-    assert SHIPPED == [name for name, variant in VARIANTS.items() if variant.status == TRAINED]
+    trained = [name for name, variant in VARIANTS.items() if variant.status == TRAINED]
+    assert trained == [name for name, path in PATHS.items() if path], "set the status in nardy_rl/variants.py"
+
+
+def test_every_policy_is_that_of_its_game_and_is_told_of_all_that_share_it():
+    assert {path.name for path in PATHS["backgammon"].parent.glob("*")} == {f"{name}.safetensors" for name in SHIPPED}
+    serves = {game: name for name in SHIPPED for game in card_of(load(name))["serves"]}
+    assert serves == {game: path.stem for game, path in PATHS.items() if path}
 
 
 def test_the_page_of_policies_is_up_to_date(monkeypatch, capsys):

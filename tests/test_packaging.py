@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from nardy_rl import Position
+from nardy_rl.agents.policy import pretrained_path
 from nardy_rl.variants import TRAINED, VARIANTS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -103,7 +104,8 @@ def test_a_wheel_holds_every_source_the_policies_and_nothing_else(wheel: Path) -
     assert "nardy_rl/py.typed" in names
     for variant in VARIANTS.values():
         if variant.status == TRAINED:
-            assert f"nardy_rl/agents/weights/{variant.id}.safetensors" in names
+            path = pretrained_path(variant)
+            assert path is not None and f"nardy_rl/agents/weights/{path.name}" in names
     inside = {name for name in names if ".dist-info/" not in name}
     assert {name.partition("/")[0] for name in inside} == {"nardy_rl"}
     assert not [name for name in inside if "test" in name.lower()]

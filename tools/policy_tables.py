@@ -21,9 +21,10 @@ OPPONENTS = ("random", "heuristic", "gnubg")  # with a column each
 INTRODUCTION = """\
 The bot `pretrained` of each game, a file of `agents/weights` with weights in half precision. `nardy card GAME` prints
 the card of one, and checks its test vector here. Strength is points a game, ± one standard error, adjusted for luck
-where the table of the game says so; the policy plays without search. Games and minutes are those of all commands of the
-chain together, minutes as its commands count them (`clock`) and without compilation. No labels of other engines are in
-any of them: everything comes from self-play.
+where the table of the policy says so; the policy plays without search. Games that differ in their start alone have the
+same values and share a policy. Games and minutes are those of all commands of the chain together, minutes as its
+commands count them (`clock`) and without compilation. No labels of other engines are in any of them: everything comes
+from self-play.
 """
 
 
@@ -31,16 +32,19 @@ def cards() -> Iterator[dict[str, Any]]:
     """The card of every policy that comes with the package."""
     for variant in VARIANTS.values():
         path = pretrained_path(variant)
-        if path is not None:
+        if path is not None and path.stem == variant.id:
             yield card_of(Policy.load(path))
 
 
-def row_of(card: dict[str, Any]) -> list[str]:
-    """A policy in a line."""
-    game = card["variant"]
-    by = {one["against"]: points(one["ppg"], one["se"]) for one in card["strength"]}
+def row_of(game: str, card: dict[str, Any]) -> list[str]:
+    """A game in a line."""
+    by = {one["against"]: points(one["ppg"], one["se"]) for one in card["strength"] if one["variant"] == game}
+    own = card["variant"]
+    if game != own:
+        return [f"`{game}`", f"[{own}](#{own})", *[""] * 4, *(by.get(name, "") for name in OPPONENTS), ""]
     return [
-        f"[`{game}`](#{game})",
+        f"`{game}`",
+        f"[{own}](#{own})",
         card["inputs"]["kind"],
         "-".join(map(str, card["hidden"])) + " twice" * (card["nets"] != "one"),
         f"{card['games']:,}",
@@ -74,13 +78,14 @@ def page() -> str:
     """The page."""
     told = list(cards())
     total = sum(card["bytes"] for card in told) / 1e6
-    columns = ["game", "inputs", ">hidden", ">games", ">minutes", *(f">{name}" for name in OPPONENTS), ">MB"]
+    rows = {game: row_of(game, card) for card in told for game in card["serves"]}
+    columns = ["game", "policy", "inputs", ">hidden", ">games", ">minutes", *(f">{name}" for name in OPPONENTS), ">MB"]
     parts = [
         "<!-- written by tools/policy_tables.py -->",
         "# The policies that come with the package",
         INTRODUCTION.rstrip(),
-        markdown_table(columns, [row_of(card) for card in told]),
-        f"{len(told)} policies, {total:.2f} MB together in the wheel.",
+        markdown_table(columns, [rows[game] for game in VARIANTS if game in rows]),
+        f"{len(told)} policies for {len(rows)} games, {total:.2f} MB together in the wheel.",
     ]
     return "\n\n".join([*parts, *(part for card in told for part in section(card))]) + "\n"
 
