@@ -23,6 +23,8 @@ from nardy_rl.variant import Variant
 from nardy_rl.variants import VARIANTS, parse_variant
 
 SHIPPED = "pretrained"
+ABSENT = {"generation": 0, "final_hidden": 0, "td_games": 0}
+"""What runs did from before there were these settings; their defaults are something else."""
 
 
 class Step(NamedTuple):
@@ -208,7 +210,7 @@ def _of_settings(
     """The chain of a run by its settings, and by what was kept of what there was before it."""
     past = Before.read(before) if before else before_of(settings, base)
     out = _free(_folder(name), {step.out for step in past.steps})
-    kept = {key: value for key, value in settings.items() if key not in ("init", "labels", *NOT_LEARNED)}
+    kept = {k: value for k, value in (ABSENT | dict(settings)).items() if k not in ("init", "labels", *NOT_LEARNED)}
     if header:
         kept["inputs"] = header["inputs"]["kind"]  # where none were set, those that the game had then
     own = Step(kept, out, past.init, past.labels, header.get("games"), header.get("minutes"))

@@ -61,6 +61,16 @@ def config_of(command):
     )
 
 
+def first_games(command):
+    """The words of a command of a chain with a few games in place of its own budget, and labels after some of them."""
+    words = shlex.split(command)[1:]
+    for budget in ("--minutes", "--games"):
+        if budget in words:
+            del words[words.index(budget) : words.index(budget) + 2]
+    few = ("round=8", "label_round=8", "td_games=0", "gate_games=0", "strength_minutes=0", "final_games=0")
+    return [*words, "--games", "48", *(word for setting in few for word in ("--set", setting))]
+
+
 def learned(settings):
     return {key: value for key, value in settings.items() if key not in NOT_LEARNED}
 
@@ -115,6 +125,16 @@ def test_the_chain_of_a_run_that_did_not_keep_it_is_found_by_its_settings(tmp_pa
     shutil.rmtree(tmp_path / "a")
     with pytest.raises(BadPolicy, match="there is no policy file"):
         lineage_of(tmp_path / folder)
+
+
+def test_a_run_from_before_a_setting_does_without_it(tmp_path):
+    folder = made(tmp_path / "a")
+    data = json.loads((folder / CONFIG).read_text())
+    for name in ("generation", "final_hidden", "td_games"):
+        del data["config"][name]
+    (folder / CONFIG).write_text(json.dumps(data))
+    read = config_of(lineage_of(folder).steps[0].command)
+    assert read.generation == read.final_hidden == read.td_games == 0 < config_from(None, [], games=1).td_games
 
 
 def test_folders_of_one_name_get_two_in_a_chain(tmp_path):
@@ -304,13 +324,8 @@ def test_a_shipped_policy_loads_in_less_than_half_a_second(game):
 def test_the_first_games_of_a_shipped_chain_are_played(game, tmp_path, monkeypatch, capsys):
     """Every command in order, with few games in place of its own budget, so that each finds what is before it."""
     monkeypatch.chdir(tmp_path)
-    few = ["--set", "round=8", "--set", "label_round=8", "--set", "gate_games=0", "--set", "final_games=0"]
     for step in lineage_of(pretrained_path(VARIANTS[game])).steps:
-        words = shlex.split(step.command)[1:]
-        for budget in ("--minutes", "--games"):
-            if budget in words:
-                del words[words.index(budget) : words.index(budget) + 2]
-        assert run([*words, "--games", "48", *few, "--json"]) == 0
+        assert run([*first_games(step.command), "--json"]) == 0
         report = json.loads(capsys.readouterr().out)
         assert report["stopped"] is None and report["games"] >= 48
         assert Policy.load(step.out).test_difference() <= TEST_TOLERANCE
