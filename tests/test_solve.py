@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise, product
+from pathlib import Path
 
 import naive
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from nardy_rl.agents import load_bot, solution, solve, table_files
 from nardy_rl.agents.exact_bot import ExactBot
+from nardy_rl.agents.search import searching
 from nardy_rl.agents.solvable import (
     model_of,
     numbers_of,
@@ -26,10 +28,12 @@ from nardy_rl.board import BAR
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.errors import BadBot, BadOption, BadRun
 from nardy_rl.experiments.cli import run
+from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.experiments.duel import duel
 from nardy_rl.experiments.games_file import read_games
 from nardy_rl.experiments.runs import label_files, labels_digest, load_labels
 from nardy_rl.experiments.solving import start_value, write_labels
+from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.jit import kernel
 from nardy_rl.position import Position
 from nardy_rl.variants import VARIANTS, parse_variant
@@ -248,11 +252,19 @@ def test_the_bot_refuses_a_game_that_has_not_been_solved():
         load_bot("hyper", "exact")
 
 
-@pytest.fixture
-def exact():
-    variant = parse_variant(TWO)
-    solution.solve(variant)
-    return load_bot(variant, "exact")
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("tables")
+        patch.setattr(table_files, "folder", lambda: folder)
+        return ExactBot(parse_variant(TWO), solution.solve(parse_variant(TWO)))
+
+
+def test_the_bot_is_loaded_by_name_once_the_game_is_solved():
+    variant = parse_variant(ONE)
+    equity = solution.solve(variant).equity
+    bot = load_bot(variant, "exact")
+    assert isinstance(bot, ExactBot) and bot.solution.equity.tobytes() == equity.tobytes()
 
 
 def test_values_are_means_over_the_rolls_of_the_best_plays(exact):
@@ -291,7 +303,7 @@ def test_the_start_is_worth_the_mean_of_its_opening_throws(exact):
 
 def test_search_looks_ahead_with_the_table_and_finds_the_same(exact):
     states = starts(exact.variant, 20, seed=2)
-    deeper = load_bot(exact.variant, "exact@1ply")
+    deeper = searching(exact, 1, "exact@1ply")
     assert np.abs(deeper.values(states) - exact.values(states)).max() < 1e-5
 
 
@@ -358,7 +370,8 @@ def test_the_command_solves_checks_and_labels(capsys):
     assert "sweep 2: 100%" in err
     assert run(["solve", TWO, "--labels", "some", "--positions", "300"]) == 0
     assert "300 labelled positions" in capsys.readouterr().out
-    assert run(["train", TWO, "--set", "labels=some", "--set", "final_games=0", "--games", "1", "--out", "r"]) == 0
+    trainer = Trainer(TrainConfig(variant=TWO, games=1, labels="some", hidden=8, threads=1), Path("run"))
+    assert len(trainer.window) == 300
     assert run(["solve", "backgammon"]) == 2
     assert "15 checkers a side" in capsys.readouterr().err
 
