@@ -181,6 +181,10 @@ def lineage_of(path: Path) -> Lineage:
     header = read_tensors(path)[1]
     chain = header.get("chain", [])
     if not chain or isinstance(chain[0], str):  # files from before there were chains of several runs
+        if "settings" not in header:
+            raise BadRun(
+                f"the header of {path} does not say how the policy was trained, so it has no chain of commands"
+            )
         return _of_settings(header["settings"], header.get("before"), path.parent, path.stem, header)
     return Lineage(tuple(Step.read(step) for step in chain), header.get("began"))
 
@@ -211,7 +215,7 @@ def _of_settings(
     past = Before.read(before) if before else before_of(settings, base)
     out = _free(_folder(name), {step.out for step in past.steps})
     kept = {k: value for k, value in (ABSENT | dict(settings)).items() if k not in ("init", "labels", *NOT_LEARNED)}
-    if header:
+    if "inputs" in header:
         kept["inputs"] = header["inputs"]["kind"]  # where none were set, those that the game had then
     own = Step(kept, out, past.init, past.labels, header.get("games"), header.get("minutes"))
     return Lineage((*past.steps, own), past.began)

@@ -188,6 +188,13 @@ def test_a_run_whose_past_is_lost_goes_on_all_the_same(tmp_path):
     first = made(tmp_path / "a")
     (first / CONFIG).write_text("{}")
     assert known_before(config_from(None, [], variant="hyper", games=1, labels=str(first))) is None
+    unknown = tmp_path / "unknown.safetensors"
+    policy = Policy.load(first)
+    policy.header = {}
+    policy.save(unknown)
+    assert known_before(config_from(None, [], variant="hyper", games=1, init=str(unknown))) is None
+    with pytest.raises(BadRun, match="does not say how the policy was trained"):
+        lineage_of(unknown)
 
 
 # ---------------------------------------------------------------------------------------------- cards
