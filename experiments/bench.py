@@ -40,7 +40,7 @@ from nardy_rl.rules import rules_of
 from nardy_rl.starts import begin, start_of
 from nardy_rl.turns import is_over, owes, throw
 from nardy_rl.variant import BACKGAMMON_START, Variant
-from nardy_rl.variants import TRAINED, VARIANTS, parse_variant, variant_text
+from nardy_rl.variants import VARIANTS, parse_variant, variant_text
 
 ROUNDS = 5
 INPUTS = 2000  # benchmark positions of a game
@@ -268,9 +268,9 @@ def is_usual_backgammon(variant: Variant) -> bool:
 
 
 def chosen_variants(variants: Sequence[Variant | str] | None) -> list[Variant]:
-    """The games to measure; if none is named, those with a trained player."""
-    trained = [v for v in VARIANTS.values() if v.status == TRAINED]
-    return [parse_variant(v) if isinstance(v, str) else v for v in variants or trained]
+    """The games to measure; if none is named, the first of each family."""
+    families = {v.family: v for v in reversed(VARIANTS.values())}
+    return [parse_variant(v) if isinstance(v, str) else v for v in variants or reversed(families.values())]
 
 
 def bench_engine(
@@ -281,7 +281,7 @@ def bench_engine(
 ) -> list[dict[str, Any]]:
     """Speed of the engine in some games: positions, afterstates, random games, evaluations a second.
 
-    variants: None for those with a trained player. peers: measure the installed rivals in the same rounds.
+    variants: None for one of each family. peers: measure the installed rivals in the same rounds.
     seconds: CPU time of one round of one thing. say: called with a line on what is being done. Returns the
     lines of COMMANDS' `results`; positions_per_s also has `of_first`, the rate as a part of the first game's.
 

@@ -51,7 +51,7 @@ def bench_search(
 ) -> list[dict[str, Any]]:
     """Median milliseconds of a decision of the shipped player, or `heuristic` where there is none, by depth.
 
-    variants: None for those with a trained player. peers: measure gnubg in the same rounds, in games that it knows.
+    variants: None for one of each family. peers: measure gnubg in the same rounds, in games that it knows.
     seconds: CPU time of one round. say: called with a line on what is being done. Returns lines as `bench_engine` does.
 
     Raises AssertionError if the search finds other values than the slower one, BadOption for a time that is not

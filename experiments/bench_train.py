@@ -83,7 +83,7 @@ def bench_train(
 ) -> list[dict[str, Any]]:
     """Games of self-play training a second: the plain net beside a rival's, the default recipe, and two threads.
 
-    variants: None for those with a trained player. peers: time Open Sage's TD(0) trainer in the same rounds (in the
+    variants: None for one of each family. peers: time Open Sage's TD(0) trainer in the same rounds (in the
     game it knows). seconds: about how long a round lasts. Returns the lines of `nardy bench`.
     """
     say = say or (lambda text: None)

@@ -14,7 +14,7 @@ import numpy as np
 
 from nardy_rl.errors import NardyError
 from nardy_rl.machine import cores
-from nardy_rl.variants import TRAINED, VARIANTS
+from nardy_rl.variants import VARIANTS
 
 NEEDED = ("numpy", "numba", "click", "rich", "safetensors")
 OPTIONAL = {
@@ -110,8 +110,7 @@ def _games() -> str:
 def _policies() -> Iterator[dict[str, Any]]:
     """Every policy in the package is loaded, gives its test vector and is asked for a play."""
     for variant in VARIANTS.values():
-        if variant.status == TRAINED:
-            yield _checked(f"policy {variant.id}", True, partial(_policy, variant))
+        yield _checked(f"policy {variant.id}", True, partial(_policy, variant))
 
 
 def _policy(variant: Any) -> str:

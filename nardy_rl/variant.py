@@ -52,7 +52,7 @@ class Variant:
     native: str = ""  # the name in the source's language
     source: str = "001"  # which source document; see docs/rules.md
     family: str = "short"  # short, long or plakoto: which baselines and inputs fit
-    status: str = "exact rules"
+    status: str = "exact rules, trained player"
 
     parallel: bool = False  # do both sides travel the same way round
     contact: str = "hit"  # hit, pin or none: what a lone enemy checker allows

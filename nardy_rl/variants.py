@@ -19,7 +19,6 @@ SOURCES = {
     "004": "Ukrainian source",
     "user": "user's own definition",
 }
-TRAINED = "exact rules, trained player"
 
 # What the long games share, stated once; each entry below adds its own differences.
 LONG: dict[str, Any] = dict(
@@ -42,7 +41,7 @@ PLAKOTO: dict[str, Any] = dict(
 VARIANTS: dict[str, Variant] = {
     v.id: v
     for v in (
-        Variant("classic", "Long nardy, classic", "Դասական", status=TRAINED, **LONG),
+        Variant("classic", "Long nardy, classic", "Դասական", **LONG),
         Variant("long-nardy", "Long nardy", "Довгі нарди", **LONG | dict(source="004", opening="dice")),
         Variant(
             "sport", "Sport nardy", "Սպորտային", **LONG | dict(opening="dice", pairs_who="second", block="sport")
@@ -63,21 +62,21 @@ VARIANTS: dict[str, Variant] = {
         Variant("tbilisi", "Tbilisi nardy", "Թբիլիսյան", **KHACHAPURI),
         Variant("fevga", "Fevga", "Fevga — Շտապել", **FEVGA),
         Variant("giul", "Giul", "Fevga խելագար — Giul", **FEVGA | COMPLETES | CALM),
-        Variant("backgammon", "Backgammon", "Короткі нарди", source="004", status=TRAINED),
+        Variant("backgammon", "Backgammon", "Короткі нарди", source="004"),
         Variant("caucasian", "Caucasian backgammon", "კავკასიური", bound=True),
-        Variant("nackgammon", "Nackgammon", "ნაკგამონი", start="24:2 23:2 13:4 8:3 6:4", status=TRAINED),
+        Variant("nackgammon", "Nackgammon", "ნაკგამონი", start="24:2 23:2 13:4 8:3 6:4"),
         Variant("hyper", "Hypergammon", "ჰიპერ", start="24:1 23:1 22:1", score="one"),
-        Variant("longgammon", "Longgammon", "ლონგგამონი", start="24:15", status=TRAINED),
-        Variant("randgammon-1", "Randgammon 1, with blots", "რანდგამონი–1", random_start=1, status=TRAINED),
-        Variant("randgammon-2", "Randgammon 2, without blots", "რანდგამონი–2", random_start=2, status=TRAINED),
+        Variant("longgammon", "Longgammon", "ლონგგამონი", start="24:15"),
+        Variant("randgammon-1", "Randgammon 1, with blots", "რანდგამონი–1", random_start=1),
+        Variant("randgammon-2", "Randgammon 2, without blots", "რანდგამონი–2", random_start=2),
         Variant(
-            "shootout", "Shootout", "სროლა", stack=24, status=TRAINED,
+            "shootout", "Shootout", "სროლა", stack=24,
             start="24:4 22:1 20:1 18:1 16:1 14:1 12:1 10:1 8:1 6:1 4:1 2:1",
             start_stack_1="1:4 3:1 5:1 7:1 9:1 11:1 13:1 15:1 17:1 19:1 21:1 23:1",
         ),
         Variant("sudden-death", "Sudden death", "სროლა ადგილზე", hit_wins=True, score="one", cube=False),
-        Variant("snake", "Snake", "გველუკა", start_other="bar:9 24:2 23:2 22:2", status=TRAINED),
-        Variant("plakoto", "Plakoto", "პლაკოტო", status=TRAINED, **PLAKOTO),
+        Variant("snake", "Snake", "გველუკა", start_other="bar:9 24:2 23:2 22:2"),
+        Variant("plakoto", "Plakoto", "პლაკოტო", **PLAKOTO),
         Variant("plakoto-express", "Plakoto express", "გიჟური პლაკოტო", **PLAKOTO | COMPLETES | CALM),
     )
 }  # fmt: skip

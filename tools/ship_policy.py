@@ -8,7 +8,7 @@ Strength is that of the weights as they are shipped, in half precision, adjusted
 that cannot play the game are left out. A policy that several games share is measured in each of them (`--in` names
 those to measure; what was measured of the others is kept). The card in the header has the whole chain of commands: what
 the run began with (`--init`, `labels`) is looked up in the folders of those runs. Run tools/policy_tables.py and
-tools/opening_tables.py afterwards, and set the game's `status` in nardy_rl/variants.py if it had no policy before.
+tools/opening_tables.py afterwards.
 """
 
 from __future__ import annotations
