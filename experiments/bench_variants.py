@@ -3,9 +3,10 @@
     nardy bench variants --minutes 5 --out runs/variants
 
 For each game: a training run of the default recipe; what the game is like when the trained player plays itself; duels
-of it against `random`, `pips`, `heuristic` and the policy that comes with the package; its strength against `heuristic`
-while it was trained. A game's line is added to FOLDER/results.jsonl when it is done, and is not done again; a training
-run that was stopped goes on from its checkpoint. The tables and the picture are written anew after every game.
+of it against `random`, `pips`, `heuristic` and the policy that comes with the package, and of `heuristic` against
+`random`; its strength against `heuristic` while it was trained. A game's line is added to FOLDER/results.jsonl when it
+is done, and is not done again; a training run that was stopped goes on from its checkpoint. The tables and the picture
+are written anew after every game.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nardy_rl.agents import load_bot
-from nardy_rl.agents.bot import ValueBot
+from nardy_rl.agents.bot import Bot, ValueBot
 from nardy_rl.agents.policy import pretrained_path
 from nardy_rl.errors import MissingExtra
 from nardy_rl.experiments.config import config_from
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 KIND = "variants"
+DUELS = 5  # while a short run goes on, for its curve
 OPPONENTS = ("random", "pips", "heuristic", "pretrained")
 COLUMNS = (
     "game", "games/s", "positions/s", "plays to choose from", "plies", "first player", "more than single",
-    *(f"v {name}" for name in OPPONENTS),
+    *(f"v {name}" for name in OPPONENTS), "heuristic v random",
 )  # fmt: skip
 
 
@@ -59,6 +61,7 @@ def _trained(variant: Variant, budget: Budget, folder: Path, console: Console | 
     if (run / CHECKPOINT).exists():
         return train(None, run, console)
     given = {"minutes": budget.minutes, "seed": budget.seed, "clock": budget.clock, "out": str(run), "final_games": 0}
+    given["strength_minutes"] = min(1.0, budget.minutes / DUELS)
     return train(config_from(None, (), variant=variant_text(variant), **given), console=console)
 
 
@@ -82,9 +85,14 @@ def _duels(variant: Variant, policy: ValueBot, budget: Budget) -> dict[str, Any]
         if name == "pretrained" and pretrained_path(variant) is None:
             found[name] = None
             continue
-        won = duel(variant, policy, load_bot(variant, name), budget.games, seed=budget.seed)
-        found[name] = {"ppg": won.ppg, "se": won.se, "wins": won.wins / won.games, "adjusted_by": won.adjusted_by}
+        found[name] = _duel(variant, policy, name, budget)
     return found
+
+
+def _duel(variant: Variant, bot: Bot, rival: str, budget: Budget) -> dict[str, Any]:
+    """A bot against the bot of that name: ppg, se, wins as a share."""
+    won = duel(variant, bot, load_bot(variant, rival), budget.games, seed=budget.seed)
+    return {"ppg": won.ppg, "se": won.se, "wins": won.wins / won.games, "adjusted_by": won.adjusted_by}
 
 
 def measure(variant: Variant, budget: Budget, folder: Path, console: Console | None = None) -> dict[str, Any]:
@@ -102,6 +110,7 @@ def measure(variant: Variant, budget: Budget, folder: Path, console: Console | N
         **_speeds(run),
         "play": stats(variant, policy, budget.games, budget.seed),
         "duels": _duels(variant, policy, budget),
+        "heuristic_random": _duel(variant, load_bot(variant, "heuristic"), "random", budget),
         "curve": {key: getattr(curve, key).tolist() for key in ("games", "minutes", "value", "error")},
     }
 
@@ -153,6 +162,7 @@ def row(result: dict[str, Any]) -> list[str]:
         points(starter["ppg"], starter["se"]),
         f"{sum(more):.0%}" if more else "",
         *(_points(result["duels"][name]) for name in OPPONENTS),
+        _points(result["heuristic_random"]),
     ]
 
 

@@ -10,7 +10,6 @@ one bot in one game it gains for the other in the other. Such luck cancels withi
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -26,6 +25,7 @@ from nardy_rl.dice import ROLL_WEIGHTS, ROLLS, roll, stream
 from nardy_rl.errors import BadBot
 from nardy_rl.jit import inlined, kernel
 from nardy_rl.lockstep import draw_all
+from nardy_rl.machine import cores
 from nardy_rl.results import score_table
 from nardy_rl.rules import rules_of
 from nardy_rl.starts import begin, blank_rows, start_of
@@ -249,7 +249,7 @@ def _play_batch(duel: Duellists, first_game: int, size: int, shared: _Shared, ke
 
 def threads_for(duel: Duellists, threads: int | None) -> int:
     """How many threads may play: those asked for, or all processors; one where a bot allows no more."""
-    return (threads or os.cpu_count() or 1) if duel.a.parallel and duel.b.parallel else 1
+    return (threads or cores()) if duel.a.parallel and duel.b.parallel else 1
 
 
 def play_pairs(

@@ -10,7 +10,6 @@ What is counted is a *measure*, columns of numbers: points alone (`Points`), or 
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
@@ -25,6 +24,7 @@ from nardy_rl.experiments.luck import Floats
 from nardy_rl.experiments.paired import Evaluator, checked_choices
 from nardy_rl.jit import kernel
 from nardy_rl.lockstep import draw_all, stream_all
+from nardy_rl.machine import cores
 from nardy_rl.results import score_table
 from nardy_rl.turns import owes, throw
 
@@ -155,7 +155,7 @@ def trial_results(
     A trial is the same whatever others there are, and whatever the threads.
     """
     key, numbers = np.uint64(seed & 0xFFFFFFFFFFFFFFFF), np.arange(trials.start, trials.stop)
-    workers = (threads or os.cpu_count() or 1) if bot.parallel else 1
+    workers = (threads or cores()) if bot.parallel else 1
     total = len(states) * len(numbers)
     size = min(BLOCK, -(-total // workers))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.experiments.runs import DONE, TD, Progress
+from nardy_rl.machine import cores
 from nardy_rl.variant import Variant
 from nardy_rl.variants import parse_variant
 
@@ -22,7 +22,7 @@ class Rounds:
         self.config = config
         self.folder = folder
         self.variant: Variant = parse_variant(config.variant)
-        self.threads = config.threads or os.cpu_count() or 1
+        self.threads = config.threads or cores()
         self.progress = Progress()
         self.before: Mapping[str, Any] | None = None  # see `lineage.Before`
         self.seconds_of_round = 0.0

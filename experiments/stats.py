@@ -6,7 +6,6 @@ not on the number of threads. All counts are whole numbers, so nothing depends o
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -22,6 +21,7 @@ from nardy_rl.errors import BadOption
 from nardy_rl.experiments.paired import CAP, checked_choices
 from nardy_rl.jit import inlined, kernel
 from nardy_rl.lockstep import begin_all, draw_all, roll_all, stream_all, throw_all
+from nardy_rl.machine import cores
 from nardy_rl.plays import MAX_PLAYS
 from nardy_rl.results import DRAW, FAR, OUTCOMES, WON_BY_HIT, WON_BY_MOTHER, can_draw, score_table
 from nardy_rl.rules import rules_of
@@ -224,7 +224,7 @@ def stats(
         if number < 1:
             raise BadOption(f"{name}={number} must be at least 1")
     shared = _Shared(variant, bot, np.uint64(seed & 0xFFFFFFFFFFFFFFFF), cap)
-    workers = (threads or os.cpu_count() or 1) if bot.parallel else 1
+    workers = (threads or cores()) if bot.parallel else 1
     if bot.parallel:  # kernels: compile them before the clock starts
         _play_batch(_Shared(variant, bot, shared.seed, 2), 0, 2)
     begun = time.perf_counter()

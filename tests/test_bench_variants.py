@@ -26,6 +26,7 @@ def test_a_game_is_trained_measured_and_drawn(folder, capsys):
     assert line["command"].startswith("nardy") and result["trained_games"] > 0
     assert set(result["duels"]) == {"random", "pips", "heuristic", "pretrained"}
     assert result["duels"]["random"]["ppg"] > result["duels"]["heuristic"]["ppg"]
+    assert 0.5 < result["heuristic_random"]["wins"] <= 1 and len(result["curve"]["value"]) >= 2
     assert result["play"]["games"] == 40 and 1 < result["play"]["branching"]["mean"] < 100
     cells = row(result)
     assert len(cells) == len(COLUMNS) and cells[0] == "hyper"
