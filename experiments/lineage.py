@@ -23,14 +23,17 @@ from nardy_rl.variant import Variant
 from nardy_rl.variants import VARIANTS, parse_variant
 
 SHIPPED = "pretrained"
+SOLVE = "solve"
+SOLVE_SETTINGS = ("positions", "explore", "seed")  # and the variant
 ABSENT = {"generation": 0, "final_hidden": 0, "td_games": 0}
 """What runs did from before there were these settings; their defaults are something else."""
 
 
 class Step(NamedTuple):
-    """One run of a chain: its settings, the folders that it has in the chain, and what it took.
+    """One command of a chain: its settings, the folders that it has in the chain, and what it took.
 
-    The settings are kept, not the command: what is the default today may be another tomorrow.
+    The settings are kept, not the command: what is the default today may be another tomorrow. `program` is `train`, or
+    `solve` for exact labels of a solved game.
     """
 
     settings: Mapping[str, Any]  # that change what is learned, but for init and labels
@@ -39,11 +42,15 @@ class Step(NamedTuple):
     labels: tuple[str, ...] = ()
     games: int | None = None
     minutes: float | None = None
+    program: str = "train"
 
     @property
     def command(self) -> str:
-        """The command of the run: its settings, as far as they are not the default."""
+        """The command: its settings, as far as they are not the default."""
         given = self.settings
+        if self.program == SOLVE:
+            words = [word for name in SOLVE_SETTINGS for word in (f"--{name}", str(given[name]))]
+            return shlex.join(["nardy", "solve", given["variant"], "--labels", self.out, *words])
         words = ["nardy", "train", given["variant"], "--seed", str(given["seed"])]
         for budget in ("minutes", "games"):
             if given[budget]:
@@ -193,6 +200,8 @@ def _of_run(folder: Path) -> Lineage:
     try:
         data = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         settings = data["config"]
+        if data.get("program") == SOLVE:
+            return Lineage((Step(settings, _folder(folder.absolute().name), program=SOLVE),), None)
     except (OSError, ValueError, KeyError, TypeError):
         raise BadRun(
             f"{folder} is no run folder: its {CONFIG} cannot be read, so it has no chain of commands"

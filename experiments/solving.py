@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from nardy_rl.agents.visited import visited
 from nardy_rl.batch import starts
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.errors import BadOption, BadRun
-from nardy_rl.experiments.runs import LABELS, labels_digest, save_labels
+from nardy_rl.experiments.lineage import SOLVE
+from nardy_rl.experiments.runs import CONFIG, LABELS, labels_digest, save_labels, write_text
 from nardy_rl.variant import Variant
 from nardy_rl.variants import variant_text
 
@@ -66,6 +68,8 @@ def write_labels(
         )
     if (folder / LABELS).exists():
         raise BadRun(f"{folder / LABELS} is there already: choose another folder for --labels")
+    settings = {"variant": variant_text(bot.variant), "positions": number, "explore": explore, "seed": seed}
+    write_text(folder / CONFIG, json.dumps({"program": SOLVE, "config": settings}, indent=1))
     digest, done, part = labels_digest(bot.variant), 0, 0
     while done < number:
         some, part = min(PORTION, number - done), part + 1

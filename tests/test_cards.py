@@ -16,7 +16,7 @@ from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.card import card_of, load
 from nardy_rl.experiments.cli import cli, run
 from nardy_rl.experiments.config import NOT_LEARNED, config_from
-from nardy_rl.experiments.lineage import Step, joined, known_before, lineage_of
+from nardy_rl.experiments.lineage import SOLVE, Step, joined, known_before, lineage_of
 from nardy_rl.experiments.runs import CONFIG, new_folder, save_labels
 from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.variants import VARIANTS
@@ -61,9 +61,20 @@ def config_of(command):
     )
 
 
+def solve_words(command):
+    """What the command line's own parser reads in a command that writes exact labels."""
+    nardy, solve, *words = shlex.split(command)
+    assert (nardy, solve) == ("nardy", "solve")
+    given = cli.commands["solve"].make_context("solve", words, parent=click.Context(cli, info_name="nardy")).params
+    return {key: given[key] for key in ("variant", "labels", "positions", "explore", "seed")}
+
+
 def first_games(command):
     """The words of a command of a chain with a few games in place of its own budget, and labels after some of them."""
     words = shlex.split(command)[1:]
+    if words[0] == SOLVE:
+        words[words.index("--positions") + 1] = "2000"
+        return words
     for budget in ("--minutes", "--games"):
         if budget in words:
             del words[words.index(budget) : words.index(budget) + 2]
@@ -307,6 +318,10 @@ def test_a_shipped_policy_has_a_whole_card_and_its_test_vector_holds(game):
 def test_every_command_of_a_shipped_chain_is_one_of_ours(game):
     folders = set()
     for step in lineage_of(pretrained_path(VARIANTS[game])).steps:
+        if step.program == SOLVE:
+            assert solve_words(step.command) == step.settings | {"labels": Path(step.out)}
+            folders.add(step.out)
+            continue
         config = config_of(step.command)
         assert {key: value for key, value in vars(config).items() if key in step.settings} == step.settings
         assert {name for name in (config.init, *config.labels.split(",")) if name} <= folders
@@ -333,5 +348,8 @@ def test_the_first_games_of_a_shipped_chain_are_played(game, tmp_path, monkeypat
     for step in lineage_of(pretrained_path(VARIANTS[game])).steps:
         assert run([*first_games(step.command), "--json"]) == 0
         report = json.loads(capsys.readouterr().out)
+        if step.program == SOLVE:
+            assert report["labelled"] == 2000
+            continue
         assert report["stopped"] is None and report["games"] >= 48
         assert Policy.load(step.out).test_difference() <= TEST_TOLERANCE

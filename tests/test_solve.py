@@ -31,12 +31,13 @@ from nardy_rl.experiments.cli import run
 from nardy_rl.experiments.config import TrainConfig
 from nardy_rl.experiments.duel import duel
 from nardy_rl.experiments.games_file import read_games
+from nardy_rl.experiments.lineage import lineage_of
 from nardy_rl.experiments.runs import label_files, labels_digest, load_labels
 from nardy_rl.experiments.solving import start_value, write_labels
 from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.jit import kernel
 from nardy_rl.position import Position
-from nardy_rl.variants import VARIANTS, parse_variant
+from nardy_rl.variants import VARIANTS, parse_variant, variant_text
 
 ONE, TWO = "one@hyper:start=24:1", "two@hyper:start=24:1 23:1"
 GAMES = [ONE, TWO, "hyper", "hyper:bearoff=exact"]
@@ -350,6 +351,9 @@ def test_regret_is_that_of_every_decision_by_hand(exact):
 def test_labels_are_chances_to_win_and_are_read_as_a_runs(exact, tmp_path):
     said = write_labels(exact, tmp_path / "labels", 700, 1, 0.25, lambda done, total: None)
     assert said["labelled"] == 700
+    (step,) = lineage_of(tmp_path / "labels").steps
+    words = "--labels runs/labels --positions 700 --explore 0.25 --seed 1"
+    assert step.command == f"nardy solve {variant_text(exact.variant)} {words}"
     (file,) = label_files(tmp_path / "labels")
     states, labels = load_labels(file, labels_digest(exact.variant))
     assert states.shape == (700, 16) and labels.shape == (700, 1) and labels.dtype == np.float32
