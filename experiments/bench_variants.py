@@ -79,7 +79,7 @@ def _speeds(run: Path) -> dict[str, float | None]:
 
 
 def _duels(variant: Variant, policy: ValueBot, budget: Budget) -> dict[str, Any]:
-    """The trained player against each opponent: ppg, se, wins as a share; None where there is no shipped policy."""
+    """The trained player against each opponent (`_duel`); None where there is no shipped policy."""
     found: dict[str, Any] = {}
     for name in OPPONENTS:
         if name == "pretrained" and pretrained_path(variant) is None:
@@ -90,9 +90,9 @@ def _duels(variant: Variant, policy: ValueBot, budget: Budget) -> dict[str, Any]
 
 
 def _duel(variant: Variant, bot: Bot, rival: str, budget: Budget) -> dict[str, Any]:
-    """A bot against the bot of that name: ppg, se, wins as a share."""
-    won = duel(variant, bot, load_bot(variant, rival), budget.games, seed=budget.seed)
-    return {"ppg": won.ppg, "se": won.se, "wins": won.wins / won.games, "adjusted_by": won.adjusted_by}
+    """A bot against the bot of that name: ppg, se, wins as a share; raw, since the differences here are large."""
+    won = duel(variant, bot, load_bot(variant, rival), budget.games, seed=budget.seed, evaluator="none")
+    return {"ppg": won.ppg, "se": won.se, "wins": won.wins / won.games}
 
 
 def measure(variant: Variant, budget: Budget, folder: Path, console: Console | None = None) -> dict[str, Any]:
