@@ -77,7 +77,8 @@ class Step(NamedTuple):
     def read(data: Mapping[str, Any]) -> Step:
         """What `as_dict` gave."""
         kept = {key: value for key, value in data.items() if key != "command"}
-        return Step(**kept | {"labels": tuple(kept["labels"])})
+        settings = kept["settings"] if kept.get("program") == SOLVE else ABSENT | kept["settings"]
+        return Step(**kept | {"settings": settings, "labels": tuple(kept["labels"])})
 
 
 class Before(NamedTuple):

@@ -16,7 +16,7 @@ from nardy_rl.errors import BadPolicy, BadRun
 from nardy_rl.experiments.card import card_of, load
 from nardy_rl.experiments.cli import cli, run
 from nardy_rl.experiments.config import NOT_LEARNED, config_from
-from nardy_rl.experiments.lineage import SOLVE, Step, joined, known_before, lineage_of
+from nardy_rl.experiments.lineage import ABSENT, SOLVE, Step, joined, known_before, lineage_of
 from nardy_rl.experiments.runs import CONFIG, new_folder, save_labels
 from nardy_rl.experiments.trainer import Trainer
 from nardy_rl.variants import VARIANTS
@@ -144,7 +144,10 @@ def test_a_run_from_before_a_setting_does_without_it(tmp_path):
     for name in ("generation", "final_hidden", "td_games"):
         del data["config"][name]
     (folder / CONFIG).write_text(json.dumps(data))
-    read = config_of(lineage_of(folder).steps[0].command)
+    (step,) = lineage_of(folder).steps
+    kept = step.as_dict() | {"settings": {k: v for k, v in step.settings.items() if k not in ABSENT}}
+    assert Step.read(kept) == step, "in the header of a policy, too"
+    read = config_of(step.command)
     assert read.generation == read.final_hidden == read.td_games == 0 < config_from(None, [], games=1).td_games
 
 
