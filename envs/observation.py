@@ -4,7 +4,7 @@
 |---|---|
 | `packed` | uint32[16], the state itself (`nardy_rl/board.py`) |
 | `board` | int8[125], every fact of the state as a number of its own: `BOARD` is the table |
-| `features` | float32[221], the plain inputs of `nardy_rl/encoding.py` and the turn: `FEATURES` is the table |
+| `features` | float32[221], the classical numbers of the position, and the turn: `FEATURES` is the table |
 | `plays` | float32[bound, 221], the same of every afterstate, in their order; zeros beyond the last |
 
 `packed` and `board` hold everything that can matter to later play. Within a play of the checker form the state is

@@ -258,9 +258,10 @@ class SparseInputs(NamedTuple):
 def inputs(variant: Variant | str, kind: str = "patterns") -> list[InputBlock]:
     """The table of a game's inputs, in the order of the columns of `encode`.
 
-    kind: `patterns` (what the shipped players use) or `plain` (the 196 classical ones). Which blocks a game has
-    follows from its switches. *mine* and *theirs* are the player who acts next and his opponent, each in his own
-    numbering. The meaning lists the axes from the outermost to the innermost. Raises BadOption for another kind.
+    kind: `plain` (the 196 classical ones, with pins and what is owed), `patterns` or `rich` (`encoding.py`). Which
+    blocks a game has follows from its switches. *mine* and *theirs* are the player who acts next and his opponent,
+    each in his own numbering. The meaning lists the axes from the outermost to the innermost. Raises BadOption for
+    another kind.
     """
     blocks, first = [], 0
     for _, name, size, meaning in encoding.layout(_game(variant), kind):

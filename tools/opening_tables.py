@@ -1,4 +1,4 @@
-"""Write the opening plays of every game that has a policy into docs/games/openings.json.
+"""Write the opening plays of every game with a fixed start into docs/games/openings.json.
 
     python tools/opening_tables.py            # games whose policy has changed since
     python tools/opening_tables.py --all
