@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, ValueBot, load_bot
-from nardy_rl.agents.policy import pretrained_for
+from nardy_rl.agents.policy import pretrained_path
 from nardy_rl.agents.search import SearchBot
 from nardy_rl.agents.search_any import of_movers
 from nardy_rl.cube import GameState
@@ -60,9 +60,9 @@ def read_game(words: Sequence[str], dice: str | None = None) -> GameState:
     return game
 
 
-def best_values(variant: Variant) -> str:
-    """The name of the best bot that is shipped for a game and values positions."""
-    return "pretrained" if pretrained_for(variant) else "heuristic"
+def best_shipped(variant: Variant) -> str:
+    """The best bot that comes with the package for a game: the trained policy, if one can play it, or `heuristic`."""
+    return "pretrained" if pretrained_path(variant) else "heuristic"
 
 
 def value_bot(variant: Variant, name: str | None) -> ValueBot:
@@ -70,7 +70,7 @@ def value_bot(variant: Variant, name: str | None) -> ValueBot:
 
     Raises BadBot for one that does not value positions.
     """
-    bot: Bot = load_bot(variant, name or f"{best_values(variant)}@1ply")
+    bot: Bot = load_bot(variant, name or f"{best_shipped(variant)}@1ply")
     if not isinstance(bot, ValueBot):
         raise BadBot(f"the bot {bot.name!r} does not value positions: take pretrained, heuristic or a policy of yours")
     return bot

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 import nardy_rl.experiments.peers as rivals
 from nardy_rl.agents.bot import Bot, States, ValueBot, load_bot
-from nardy_rl.agents.policy import pretrained_path
 from nardy_rl.agents.search import SearchBot
 from nardy_rl.agents.search_any import ahead
 from nardy_rl.batch import plays
 from nardy_rl.errors import BadOption
+from nardy_rl.experiments.analyse import best_shipped
 from nardy_rl.experiments.bench import (
     Inputs,
     alternate,
@@ -49,7 +49,7 @@ def bench_search(
     seconds: float = 2.0,
     say: Callable[[str], None] | None = None,
 ) -> list[dict[str, Any]]:
-    """Median milliseconds of a decision of the shipped player, or `heuristic` where there is none, by depth.
+    """Median milliseconds of a decision of the best shipped player (`best_shipped`), by depth.
 
     variants: None for one of each family. peers: measure gnubg in the same rounds, in games that it knows.
     seconds: CPU time of one round. say: called with a line on what is being done. Returns lines as `bench_engine` does.
@@ -69,7 +69,7 @@ def bench_search(
 def _bench_game(variant: Variant, peers: bool, seconds: float, say: Callable[[str], None]) -> list[dict[str, Any]]:
     say(f"{variant_text(variant)}: compiling, comparing values")
     begun = time.perf_counter()
-    bot = load_bot(variant, "pretrained" if pretrained_path(variant) else "heuristic")
+    bot = load_bot(variant, best_shipped(variant))
     assert isinstance(bot, ValueBot)
     inputs = read_inputs(variant)
     after, first = plays(variant, inputs.states)

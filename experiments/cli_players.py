@@ -206,7 +206,7 @@ def rollout(
     asked = RolloutSettings(**settings)
     game = analysis.read_game(words, dice)
     with getting_ready(messages()):
-        player = analysis.value_bot(game.variant, bot or analysis.best_values(game.variant))
+        player = analysis.value_bot(game.variant, bot or analysis.best_shipped(game.variant))
     with progress(messages(), "trials") as report:
         data = roll_out(player, game, asked, threads, report)
     if as_json:

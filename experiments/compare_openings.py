@@ -5,8 +5,8 @@
 
 For each throw that a game may begin with: what we play, what gnubg plays first at 0 plies, and what each choice loses
 by the other's values, in points a game. It prints one JSON object; without a game for every game that gnubg can play
-and that has a policy. With `--page` it also writes the page of results, by the policies alone and one ply deep. Needs
-the extra gnubg.
+from a fixed start. With `--page` it also writes the page of results, by the policies alone and one ply deep. Needs the
+extra gnubg.
 
 Exit status 1 if fewer than `GATE` of a game's throws agree (13 of 15), where games are named.
 """
@@ -49,7 +49,7 @@ is never a double. More plays of each throw: [the pages of the games](../games/R
 
 
 def playable() -> list[Variant]:
-    """The games with a fixed start and a policy that gnubg can play."""
+    """The games with a fixed start that gnubg can play."""
     found = []
     for variant in VARIANTS.values():
         try:
@@ -57,8 +57,7 @@ def playable() -> list[Variant]:
             opening_starts(variant)
         except (BadBot, BadOption):
             continue
-        if pretrained_for(variant):
-            found.append(variant)
+        found.append(variant)
     return found
 
 
@@ -153,10 +152,9 @@ def page(found: Sequence[Sequence[Mapping[str, Any]]]) -> str:
         markdown_table(heads, rows),
     ]
     for game in found:
+        first = game is found[0]
         for data in game:
-            first = data["variant"] == next(iter(found))[0]["variant"]
-            head = f"## {data['variant']}, {data['bot']}: {data['agree']} of {data['throws']} agree"
-            parts.append(head)
+            parts.append(f"## {data['variant']}, {data['bot']}: {data['agree']} of {data['throws']} agree")
             if data["agree"] < data["throws"] or first:
                 parts.append(rows_of(data, first))
     return "\n\n".join(parts) + "\n"

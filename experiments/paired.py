@@ -248,7 +248,7 @@ def _play_batch(duel: Duellists, first_game: int, size: int, shared: _Shared, ke
 
 
 def threads_for(duel: Duellists, threads: int | None) -> int:
-    """How many threads may play: those asked for, or all processors; one where a bot allows no more."""
+    """How many threads may play: those asked for, or all cores; one where a bot allows no more."""
     return (threads or cores()) if duel.a.parallel and duel.b.parallel else 1
 
 

@@ -80,10 +80,10 @@ def play_game(
 
 
 def best_bot(variant: Variant) -> Any:
-    """The strongest bot shipped for this game: a trained policy if one can play it, else the hand-written one."""
-    from nardy_rl.agents.policy import pretrained_for
+    """The best bot that comes with the package for a game, without search."""
+    from nardy_rl.experiments.analyse import best_shipped
 
-    return load_bot(variant, "heuristic" if pretrained_for(variant) is None else "pretrained")
+    return load_bot(variant, best_shipped(variant))
 
 
 class _Table:
