@@ -1,7 +1,7 @@
 """The value net as a torch module: the same numbers as `net.py`, for gradients, other optimisers and export.
 
-Inputs are the sparse lists of `nardy_rl.encoding`, padded: `index` int64[N, M] and `value` float32[N, M], with
-value 0 where there is no row.
+Inputs are the sparse lists of `nardy_rl.encoding`, padded: `index` int64[N, M] and `value` float32[N, M], 1
+or, where there is no row, 0.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from nardy_rl.agents.net import Net, hidden_of
 from nardy_rl.agents.policy import Policy
-from nardy_rl.encoding import MAX_ACTIVE, encode_batch
+from nardy_rl.encoding import MAX_ACTIVE, listed
 from nardy_rl.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -86,8 +86,6 @@ class ValueNet(nn.Module):
 
 def tensors(policy: Policy, states: States) -> tuple[torch.Tensor, torch.Tensor]:
     """Index int64[N, MAX_ACTIVE] of states and value float32[N, MAX_ACTIVE]: 1, and 0 where the list is over."""
-    index = np.zeros((len(states), MAX_ACTIVE), np.int32)
-    number = np.zeros(len(states), np.int64)
-    encode_batch(policy.rules, policy.encoding, states, index, number)
+    index, number = listed(policy.variant, states, policy.kind)
     value = (np.arange(MAX_ACTIVE) < number[:, None]).astype(np.float32)
     return torch.from_numpy(index.astype(np.int64)), torch.from_numpy(value)

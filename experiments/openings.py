@@ -55,11 +55,10 @@ def _side(begin: Position) -> str:
     return layout_text(tuple(int(n) for n in begin.counts[0]))
 
 
-def looking_into(bot: ValueBot, plays: int) -> ValueBot:
-    """A bot that, if it searches, looks as deep as it does into at least so many plays of a position."""
+def look_into(bot: ValueBot, plays: int) -> None:
+    """Let a bot, if it searches, look as deep as it does into at least so many plays of a position."""
     if isinstance(bot, SearchBot):
         bot.filters = [k._replace(least=max(k.least, plays), most=max(k.most, plays)) for k in bot.filters]
-    return bot
 
 
 def openings(bot: ValueBot, most: int = MOST, progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
@@ -70,7 +69,7 @@ def openings(bot: ValueBot, most: int = MOST, progress: Callable[[int, int], Non
     """
     variant = bot.variant
     starts, throws = opening_starts(variant), opening_throws(variant)
-    looking_into(bot, most)
+    look_into(bot, most)
     told = []
     for number, (side, begin) in enumerate(starts):
         rows = []

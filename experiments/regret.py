@@ -56,17 +56,18 @@ class Regret:
         """What the first so many games come to; keys as under `evaluate` in docs/cli.md."""
         pairs = np.concatenate(self.parts)[:games].reshape(-1, 2, 3).mean(axis=1)
         lost, decisions, without = pairs.T
-        each = lost.sum() / max(decisions.sum(), 1e-9)
+        mean = max(float(decisions.mean()), 1e-9)
+        each = lost.mean() / mean
         several = len(pairs) > 1
         rest = lost - each * decisions  # the error of a ratio, to first order
         return {
             "of": self.of.name,
             "decisions": int(2 * decisions.sum()),
             "millipoints": MILLI * float(each),
-            "se": MILLI * float(rest.std(ddof=1) / np.sqrt(len(pairs)) / decisions.mean()) if several else None,
+            "se": MILLI * float(rest.std(ddof=1) / np.sqrt(len(pairs)) / mean) if several else None,
             "millipoints_a_game": MILLI * float(lost.mean()),
             "se_a_game": MILLI * float(lost.std(ddof=1) / np.sqrt(len(pairs))) if several else None,
-            "best": float(without.sum() / max(decisions.sum(), 1e-9)),
+            "best": float(without.mean() / mean),
         }
 
 
