@@ -111,7 +111,6 @@ FEATURES = (
 
 BOARD_SIZE = sum(entry.size for entry in BOARD)
 FEATURES_SIZE = sum(entry.size for entry in FEATURES)
-_TURN_SIZE = sum(entry.size for entry in TURN_ENTRIES)
 _TURN_AT_BOARD = 100
 _TURN_AT_FEATURES = 196
 _PLAIN_SCALE = [1, 1, 1, 1 / 2] * 24 + [1 / 2, 1 / 15]  # of a side: points 1..24, bar, off

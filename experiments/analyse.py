@@ -179,7 +179,7 @@ def analysis_rows(variant: Variant, data: Mapping[str, Any], most: int) -> tuple
     return [">", "play", "depth", ">equity", ">difference", *heads], rows
 
 
-def heading(game: GameState, data: Mapping[str, Any]) -> str:
+def heading(data: Mapping[str, Any]) -> str:
     """What is analysed, in one line."""
     sign = "OX"[data["player"]]
     dice = f"{sign} to play {'-'.join(map(str, data['dice']))}" if data["dice"] else f"{sign} to throw"

@@ -68,11 +68,11 @@ def analyse(
         tables.append(cube_rows(data["cube"]))
         lines = cube_lines(data["cube"])
     if markdown:
-        parts = [analysis.heading(game, data), *(markdown_table(*one) for one in tables), *lines]
+        parts = [analysis.heading(data), *(markdown_table(*one) for one in tables), *lines]
         click.echo("\n\n".join(parts))
     else:
         click.echo(f"{game.picture()}\n")
-        show(analysis.heading(game, data), *(table(*one) for one in tables), *lines, sep="\n")
+        show(analysis.heading(data), *(table(*one) for one in tables), *lines, sep="\n")
     return DONE
 
 
@@ -214,10 +214,10 @@ def rollout(
         return DONE
     columns, rows = rollout_rows(game.variant, data)
     if markdown:
-        click.echo(f"{analysis.heading(game, data)}\n\n{markdown_table(columns, rows)}")
+        click.echo(f"{analysis.heading(data)}\n\n{markdown_table(columns, rows)}")
         return DONE
     click.echo(f"{game.picture()}\n")
-    show(analysis.heading(game, data), table(columns, rows))
+    show(analysis.heading(data), table(columns, rows))
     if data["decided"] is not None:
         show("\ndecided" if data["decided"] else "\nnot decided: give more --trials")
     return DONE

@@ -110,29 +110,6 @@ def gnubg_evaluations_per_s(gboards: Sequence[GnubgBoard]) -> float:
     return len(gboards) / seconds
 
 
-def gnubg_choices_per_s(
-    gboards: Sequence[GnubgBoard], dice: ArrayLike, plies: int = 0, cached: bool = False
-) -> tuple[float, float]:
-    """(choices of a play, static evaluations of candidates) per CPU second at `plies`, forced plays left out.
-
-    The loop over the candidates runs in C, so at 0 plies the second figure is gnubg's own evaluation speed.
-    At more plies it counts the candidates alone, not the positions searched below them. `cached` keeps the
-    cache on.
-    """
-    gnubg_nn = need("gnubg_nn", "gnubg-nn", "gnubg")
-    best_move = gnubg_nn.best_move
-    work = [(board, a, b) for board, (a, b) in zip(gboards, _pairs(dice), strict=True)]
-    counts = [len(gnubg_nn.moves(*item)) for item in work]
-    work = [item for item, count in zip(work, counts, strict=True) if count > 1]
-    candidates = sum(count for count in counts if count > 1)
-    with contextlib.nullcontext() if cached else _without_cache(gnubg_nn):
-        start = time.process_time()
-        for board, a, b in work:
-            best_move(board, a, b, n=plies)
-        seconds = time.process_time() - start
-    return len(work) / seconds, candidates / seconds
-
-
 @contextlib.contextmanager
 def gnubg_chooser(boards: NDArray[np.int8], dice: ArrayLike, plies: int) -> Iterator[Callable[[int], object]]:
     """A function that lets gnubg choose its play in position number i, with a cache that is empty at the beginning."""

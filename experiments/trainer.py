@@ -331,7 +331,7 @@ class Trainer(Rounds):
         if self.config.nets == "kinds" and self.race is None:
             self.race = Learned(copied(self.first.net), self.threads)
 
-    def _jobs(self, pool: ThreadPoolExecutor, games: int) -> list[tuple[int, int, int]]:
+    def _jobs(self, games: int) -> list[tuple[int, int, int]]:
         """Games for the threads of a round: (thread, first game, how many)."""
         left = self.config.games - self.progress.games if self.config.games else 1 << 62
         jobs, game = [], self.progress.games
@@ -349,7 +349,7 @@ class Trainer(Rounds):
 
     def _td_round(self, pool: ThreadPoolExecutor) -> None:
         self._clear_loss()
-        step_size, jobs = self.step_size(), self._jobs(pool, self.config.round)
+        step_size, jobs = self.step_size(), self._jobs(self.config.round)
         made = [job.result() for job in [pool.submit(self._play, *job, step_size) for job in jobs]]
         self._count(games_of(jobs), sum(plays for plays, _ in made), sum(samples for _, samples in made))
         self.loss = self.first.loss
@@ -366,7 +366,7 @@ class Trainer(Rounds):
     # ------------------------------------------------------------------------------------------ labels
 
     def _label_round(self, pool: ThreadPoolExecutor) -> None:
-        jobs = self._jobs(pool, self.config.label_round)
+        jobs = self._jobs(self.config.label_round)
         made = [job.result() for job in [pool.submit(self._label, *job) for job in jobs]]
         for some in made:
             self.window.add(self.progress.generation, some)
