@@ -188,7 +188,7 @@ def lineage_of(path: Path) -> Lineage:
         return _of_run(path.parent)
     header = read_tensors(path)[1]
     chain = header.get("chain", [])
-    if not chain or isinstance(chain[0], str):  # files from before there were chains of several runs
+    if not chain:  # a run's policy without its folder
         if "settings" not in header:
             raise BadRun(
                 f"the header of {path} does not say how the policy was trained, so it has no chain of commands"
