@@ -178,7 +178,7 @@ def _rich_layout(contact: int) -> list[tuple[int, str, int, str]]:
 
 
 def usual_kind(variant: Variant) -> str:
-    """The kind of inputs with which a game is learned best in an hour or less (docs/results/ablation.md)."""
+    """The kind of inputs with which a game is learned best in some minutes (docs/results/ablation.md)."""
     return "plain" if rules_of(variant).contact == NO_CONTACT else "patterns"
 
 
