@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, ValueBot, load_bot
-from nardy_rl.agents.policy import pretrained_path
+from nardy_rl.agents.policy import pretrained_for
 from nardy_rl.agents.search import SearchBot
 from nardy_rl.agents.search_any import of_movers
 from nardy_rl.cube import GameState
@@ -62,7 +62,7 @@ def read_game(words: Sequence[str], dice: str | None = None) -> GameState:
 
 def best_shipped(variant: Variant) -> str:
     """The best bot that comes with the package for a game: the trained policy, if one can play it, or `heuristic`."""
-    return "pretrained" if pretrained_path(variant) else "heuristic"
+    return "pretrained" if pretrained_for(variant) else "heuristic"
 
 
 def value_bot(variant: Variant, name: str | None) -> ValueBot:

@@ -232,7 +232,7 @@ def test_rollout_prints_a_table_and_json(capsys):
         "2",
     ]
     data = told(capsys, [*words, "--until", "0.9"])
-    assert data["bot"] == "heuristic" and len(data["plays"]) == 2 and data["decided"] in (True, False)
+    assert data["bot"] == "pretrained" and len(data["plays"]) == 2 and data["decided"] in (True, False)
     assert abs(data["outcomes"]["win"] + data["outcomes"]["lose"] - 1) < 1e-9
     assert run([*words, "--throws", "1"]) == 0
     assert data["plays"][0]["play"] in capsys.readouterr().out

@@ -227,8 +227,8 @@ def test_folders_and_files_that_hold_no_policy(tmp_path):
 def test_unknown_games_and_games_without_a_pretrained_player():
     with pytest.raises(UnknownVariant):
         load_bot("backgamon", "random")
-    with pytest.raises(BadBot, match="no pretrained policy comes with snake"):
-        load_bot("snake", "pretrained")
+    with pytest.raises(BadBot, match="no pretrained policy comes with own"):
+        load_bot(parse_variant("own@plakoto:start=24:7"), "pretrained")
 
 
 @pytest.mark.parametrize(

@@ -133,9 +133,12 @@ def test_visited_positions_are_a_function_of_the_seed_and_from_all_stages():
     assert thrown.min() < 5 and thrown.max() > 20
 
 
+OWN = "own@plakoto:start=24:7"  # no policy comes with it
+
+
 def test_the_evaluator_is_the_shipped_policy_or_none_in_short_duels_and_tried_in_long_ones():
-    for game, games, name in (("backgammon", 100, "pretrained"), ("hyper", 100, None), ("hyper", 2000, None)):
-        who = Duellists(parse_variant(game), load_bot(game, "pips"), load_bot(game, "random"), 1)
+    for game, games, name in (("backgammon", 100, "pretrained"), (OWN, 100, None), (OWN, 2000, None)):
+        who = Duellists(parse_variant(game), *(load_bot(parse_variant(game), bot) for bot in ("pips", "random")), 1)
         evaluator, found = choose_evaluator(who, games, 1)
         assert found == name and (evaluator is None) == (name is None)
     who = Duellists(

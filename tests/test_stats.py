@@ -164,7 +164,7 @@ def test_the_command_tells_random_and_trained_play_and_its_keys_are_documented(
     assert run(["stats", "snake", "--games", "20", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["variant"], told["seed"]) == ("snake", 1)
-    assert [bot["bot"] for bot in told["bots"]] == ["random", "heuristic"]
+    assert [bot["bot"] for bot in told["bots"]] == ["random", "pretrained"]
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     section = page[page.index("## nardy stats") :].partition("\n## ")[0]
     words = set(re.findall(r"[a-z_]+", section))
