@@ -30,7 +30,7 @@ from nardy_rl.experiments.screen import markdown_table, points
 from nardy_rl.experiments.stats import stats
 from nardy_rl.experiments.training import train
 from nardy_rl.variant import Variant
-from nardy_rl.variants import variant_text
+from nardy_rl.variants import VARIANTS, variant_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -177,6 +177,8 @@ def markdown(results: Sequence[dict[str, Any]]) -> str:
 
 def write_tables(results: Sequence[dict[str, Any]], folder: Path, say: Callable[[str], None]) -> list[Path]:
     """Write variants.md, variants.json and, where matplotlib is installed, the picture; returns the files."""
+    places = {name: i for i, name in enumerate(VARIANTS)}
+    results = sorted(results, key=lambda result: places.get(result["variant"], len(places)))
     files = [folder / "variants.md", folder / "variants.json"]
     write_text(files[0], markdown(results))
     write_text(files[1], json.dumps({"results": list(results)}, indent=1))
