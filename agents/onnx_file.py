@@ -31,7 +31,7 @@ from nardy_rl.agents.kinds import races
 from nardy_rl.agents.net import Net, output_names
 from nardy_rl.agents.policy import KindsPolicy, Policy, test_states, write_file
 from nardy_rl.agents.visited import visited
-from nardy_rl.encoding import MAX_ACTIVE, VERSION, layout_digest, listed
+from nardy_rl.encoding import VERSION, layout_digest, listed
 from nardy_rl.errors import BadPolicy, MissingExtra
 from nardy_rl.variants import variant_definition
 
@@ -57,9 +57,8 @@ def _modules() -> tuple[Any, Any]:
 def inputs_of(policy: Policy, states: States) -> Arrays:
     """The inputs of the graph for states uint32[N, 16], by name."""
     rows = np.ascontiguousarray(states, dtype=np.uint32)
-    index, number = listed(policy.variant, rows, policy.kind)
-    value = (np.arange(MAX_ACTIVE) < number[:, None]).astype(np.float32)
-    inputs: Arrays = {"index": index.astype(np.int64), "value": value}
+    index, given = listed(policy.variant, rows, policy.kind)
+    inputs: Arrays = {"index": index.astype(np.int64), "value": given.astype(np.float32)}
     if isinstance(policy, KindsPolicy):
         inputs["race"] = races(policy.rules, rows)
     return inputs

@@ -15,7 +15,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -309,7 +309,7 @@ def pretrained_path(variant: Variant) -> Path | None:
 
     Games that differ in their start alone have the same values, and one policy: backgammon's plays nackgammon, too.
     """
-    games = [variant.id, *(game.id for game in VARIANTS.values() if _same_values(game, variant))]
+    games = chain([variant.id], (game.id for game in VARIANTS.values() if _same_values(game, variant)))
     paths = (Path(__file__).parent / "weights" / f"{game}.safetensors" for game in games)
     return next((path for path in paths if path.is_file()), None)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from nardy_rl.agents.net import Net, hidden_of
 from nardy_rl.agents.policy import Policy
-from nardy_rl.encoding import MAX_ACTIVE, listed
+from nardy_rl.encoding import listed
 from nardy_rl.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -86,6 +86,5 @@ class ValueNet(nn.Module):
 
 def tensors(policy: Policy, states: States) -> tuple[torch.Tensor, torch.Tensor]:
     """Index int64[N, MAX_ACTIVE] of states and value float32[N, MAX_ACTIVE]: 1, and 0 where the list is over."""
-    index, number = listed(policy.variant, states, policy.kind)
-    value = (np.arange(MAX_ACTIVE) < number[:, None]).astype(np.float32)
-    return torch.from_numpy(index.astype(np.int64)), torch.from_numpy(value)
+    index, given = listed(policy.variant, states, policy.kind)
+    return torch.from_numpy(index.astype(np.int64)), torch.from_numpy(given.astype(np.float32))

@@ -44,9 +44,9 @@ def card_of(policy: Policy) -> dict[str, Any]:
     """The card: the keys of `nardy card --json` (docs/cli.md). Raises BadRun if the policy's chain cannot be told."""
     path, header = policy_file(policy.name), policy.header
     line = lineage_of(Path(policy.name))
-    difference, game = policy.test_difference(), variant_text(policy.variant)
+    difference = policy.test_difference()
     return {
-        "variant": game,
+        "variant": variant_text(policy.variant),
         "serves": [variant.id for variant in served(path)],
         "file": str(path),
         "bytes": path.stat().st_size,
@@ -61,7 +61,7 @@ def card_of(policy: Policy) -> dict[str, Any]:
         "chain": [{key: step.as_dict()[key] for key in ("command", "games", "minutes")} for step in line.steps],
         "began": line.began,
         "trained": header.get("trained"),
-        "strength": [{"variant": game} | one for one in header.get("strength", [])],
+        "strength": header.get("strength", []),
         "measured": header.get("measured"),
         "test": {
             "states": len(header["test"]["states"]),
@@ -78,11 +78,11 @@ def strength_rows(strength: Sequence[Mapping[str, Any]]) -> tuple[list[str], lis
     """Columns and rows of what was measured, as `screen.table` takes them."""
     rows = []
     for one in strength:
-        by = one.get("adjusted_by")
-        raw = points(one.get("ppg_raw", one["ppg"]), one.get("se_raw", one["se"]))
+        by = one["adjusted_by"]
+        raw = points(one["ppg_raw"], one["se_raw"])
         adjusted = f"{points(one['ppg'], one['se'])} by {by}" if by else ""
         share = f"{one['wins'] / one['games']:.1%}"
-        rows.append([one["variant"], one["against"], adjusted, raw, share, f"{one['games']:,}", one.get("command", "")])
+        rows.append([one["variant"], one["against"], adjusted, raw, share, f"{one['games']:,}", one["command"]])
     return ["game", "against", "adjusted for luck", ">raw", ">wins", ">games", "command"], rows
 
 

@@ -88,10 +88,10 @@ class Trainer(Rounds):
         self.start = start_of(self.variant)
         self.outputs = outputs_of(self.variant)
         self.digest = labels_digest(self.variant)
-        self.init = self._init_policy()
-        self.kind = config.inputs or (self.init.kind if self.init else usual_kind(self.variant))
+        init = self._init_policy()
+        self.kind = config.inputs or (init.kind if init else usual_kind(self.variant))
         self.encoding = encoding_of(self.variant, self.kind)
-        self.first, self.race = self._first_nets()
+        self.first, self.race = self._first_nets(init)
         self.final: Learned | None = None  # the net that the run ends with, while it is fitted
         self.window = Window()
         self.written: dict[int, int] = {}  # labelled positions that are on the disk, by generation
@@ -115,9 +115,9 @@ class Trainer(Rounds):
             raise BadRun(f"--init {path} has {policy.kind} inputs, the run {config.inputs}: set inputs={policy.kind}")
         return policy
 
-    def _first_nets(self) -> tuple[Learned, Learned | None]:
+    def _first_nets(self, policy: Policy | None) -> tuple[Learned, Learned | None]:
         """The net that the run starts from, and the net for races, if it starts from a policy that has one."""
-        config, policy = self.config, self.init
+        config = self.config
         if policy is None:
             return self._new((config.hidden, config.hidden2, config.hidden3)), None
         nets = policy.nets if config.nets == "kinds" else {"": policy.net}

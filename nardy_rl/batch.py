@@ -276,9 +276,8 @@ def encode_sparse(variant: Variant | str, states: ArrayLike, kind: str = "patter
     Fits torch.nn.EmbeddingBag (column, first[:-1], mode="sum"). Raises as `encode` does.
     """
     game, rows = _game(variant), checked_states(states)
-    index, number = encoding.listed(game, rows, kind)
-    given = np.arange(encoding.MAX_ACTIVE) < number[:, None]
-    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(number)])
+    index, given = encoding.listed(game, rows, kind)
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(given.sum(axis=1))])
     return SparseInputs(index[given], first, encoding.encoding_of(game, kind).size)
 
 

@@ -541,11 +541,11 @@ def encode_batch(rules, encoding, rows, index, number):
 
 
 def listed(variant: Variant, states: np.ndarray, kind: str = "patterns") -> tuple[np.ndarray, np.ndarray]:
-    """The rows of states uint32[N, 16], unchecked: index int32[N, MAX_ACTIVE] and number int64[N].
+    """The rows of states uint32[N, 16], unchecked: index int32[N, MAX_ACTIVE], and which of it counts, bool alike.
 
-    Of state i the first number[i] entries count. `nardy_rl.batch` has the checked faces of this.
+    `nardy_rl.batch` has the checked faces of this.
     """
     index = np.zeros((len(states), MAX_ACTIVE), np.int32)
     number = np.zeros(len(states), np.int64)
     encode_batch(rules_of(variant), encoding_of(variant, kind), states, index, number)
-    return index, number
+    return index, np.arange(MAX_ACTIVE) < number[:, None]

@@ -70,7 +70,7 @@ def section(card: dict[str, Any]) -> Iterator[str]:
     yield "\n".join(["```sh", *(step["command"] for step in card["chain"]), "```"])
     if card["strength"]:
         columns, rows = strength_rows(card["strength"])
-        yield markdown_table(columns, [[*row[:-1], f"`{row[-1]}`" * bool(row[-1])] for row in rows])
+        yield markdown_table(columns, [[*row[:-1], f"`{row[-1]}`"] for row in rows])
         yield f"Measured {card['measured']}."
 
 
