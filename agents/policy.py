@@ -361,8 +361,12 @@ def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]], header: Mappi
     write_file(path, save(dict(tensors), metadata={"nardy-rl": json.dumps(header, ensure_ascii=False)}))
 
 
-def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Tensors and header of a file written by `write_tensors`; raises BadPolicy with what is wrong with it."""
+def read_tensors(path: Path, mapped: bool = False) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Tensors and header of a file written by `write_tensors`; raises BadPolicy with what is wrong with it.
+
+    mapped: the tensors stay in the file and are loaded page by page when they are used, once for all processes; what
+    is written to them is not written to the file.
+    """
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
@@ -370,8 +374,11 @@ def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+            names = [] if mapped else list(file.keys())
+            tensors = {name: file.get_tensor(name) for name in names}
+        if mapped:
+            tensors = _mapped_tensors(path)
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
         raise BadPolicy(
             f"{path} cannot be read as a policy ({error}): it is truncated or another kind of file"
         ) from None
@@ -382,3 +389,20 @@ def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     except (ValueError, TypeError) as error:
         raise BadPolicy(f"the header of {path} is damaged ({error}): take the file anew from its source") from None
     return tensors, header
+
+
+def _mapped_tensors(path: Path) -> dict[str, NDArray[Any]]:
+    """The tensors of a safetensors file that has been checked, memory-mapped.
+
+    The layout is https://huggingface.co/docs/safetensors: eight bytes with the length of a header in JSON, which has
+    type, shape and place of each tensor; the library itself only reads them into memory.
+    """
+    types = {"F32": np.float32, "F64": np.float64}
+    with path.open("rb") as file:
+        begin = 8 + int.from_bytes(file.read(8), "little")
+        listed = json.loads(file.read(begin - 8))
+    return {
+        name: np.asarray(np.memmap(path, types[one["dtype"]], "c", begin + one["data_offsets"][0], tuple(one["shape"])))
+        for name, one in listed.items()
+        if name != "__metadata__"
+    }

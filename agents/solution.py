@@ -60,9 +60,12 @@ def _unfinished(model: Model) -> str:
 
 
 def read_solution(variant: Variant) -> Solution | None:
-    """The solution of a game, if it has been solved on this machine; raises BadOption if it never can be."""
+    """The solution of a game, if it has been solved on this machine; raises BadOption if it never can be.
+
+    Its table is memory-mapped: processes that read it share one copy.
+    """
     model = model_of(variant)
-    tables = read_kept(name_of(model))
+    tables = read_kept(name_of(model), mapped=True)
     return None if tables is None else _solution(model, tables)
 
 

@@ -62,13 +62,13 @@ def keep(name: str, tables: Tables) -> None:
     write_tensors(path_of(name), tables, header)
 
 
-def read_kept(name: str) -> Tables | None:
-    """The tables of that name, if their file is there and holds what it should."""
+def read_kept(name: str, mapped: bool = False) -> Tables | None:
+    """The tables of that name, if their file is there and holds what it should; mapped: as in `read_tensors`."""
     path = path_of(name)
     if not path.is_file():
         return None
     try:
-        tables, header = read_tensors(path)
+        tables, header = read_tensors(path, mapped)
     except BadPolicy:
         return None
     said = [header.get(key) for key in ("format", "version", "name", "sha256")]

@@ -232,6 +232,30 @@ def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_table():
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
+def test_the_table_is_memory_mapped_and_changes_to_it_stay_out_of_the_file():
+    variant = parse_variant(TWO)
+    equity = solution.solve(variant).equity
+    path = table_files.path_of(solution.name_of(model_of(variant)))
+    before = path.read_bytes()
+    found = solution.read_solution(variant).equity
+    base = found
+    while not isinstance(base, np.memmap):
+        base = base.base
+    assert Path(base.filename) == path and found.tobytes() == equity.tobytes()
+    found[7, 9] = 1
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_table_is_no_solution():
+    variant = parse_variant(ONE)
+    solution.solve(variant)
+    path = table_files.path_of(solution.name_of(model_of(variant)))
+    whole = path.read_bytes()
+    for damaged in (b"", whole[:-4], whole[:-4] + b"wxyz", whole.replace(b'"F32"', b'"I32"')):
+        path.write_bytes(damaged)
+        assert solution.read_solution(variant) is None
+
+
 def test_games_that_differ_only_in_their_start_share_a_table():
     assert model_of(parse_variant("a@hyper:start=24:3")) == model_of(VARIANTS["hyper"])
     assert model_of(parse_variant("hyper:bearoff=exact")) != model_of(VARIANTS["hyper"])
