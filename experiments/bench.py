@@ -368,12 +368,12 @@ def _bench_evaluations(
 ) -> list[dict[str, Any]]:
     """Static values a second of the bots that have them, on the positions after the benchmark's plays."""
     from nardy_rl.agents.bot import ValueBot, load_bot
-    from nardy_rl.agents.policy import pretrained_path
+    from nardy_rl.agents.policy import pretrained_for
 
     after = np.ascontiguousarray(plays(variant, inputs.states)[0][::8])  # an eighth: they are near-copies
     lines = []
     for name in ("heuristic", "pretrained"):
-        if name == "pretrained" and pretrained_path(variant) is None:
+        if name == "pretrained" and pretrained_for(variant) is None:
             continue
         say(f"{variant_text(variant)}: timing evaluations of {name}")
         begun = time.perf_counter()

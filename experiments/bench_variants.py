@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nardy_rl.agents import load_bot
 from nardy_rl.agents.bot import Bot, ValueBot
-from nardy_rl.agents.policy import pretrained_path
+from nardy_rl.agents.policy import pretrained_for
 from nardy_rl.errors import MissingExtra
 from nardy_rl.experiments.config import config_from
 from nardy_rl.experiments.duel import duel
@@ -82,7 +82,7 @@ def _duels(variant: Variant, policy: ValueBot, budget: Budget) -> dict[str, Any]
     """The trained player against each opponent (`_duel`); None where there is no shipped policy."""
     found: dict[str, Any] = {}
     for name in OPPONENTS:
-        if name == "pretrained" and pretrained_path(variant) is None:
+        if name == "pretrained" and pretrained_for(variant) is None:
             found[name] = None
             continue
         found[name] = _duel(variant, policy, name, budget)

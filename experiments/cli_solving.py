@@ -33,11 +33,13 @@ def solve(
     from nardy_rl.agents.exact_bot import ExactBot
     from nardy_rl.agents.solution import check, read_solution
     from nardy_rl.experiments.screen import getting_ready, messages, progress
-    from nardy_rl.experiments.solving import solution_facts, write_labels
+    from nardy_rl.experiments.solving import check_labels, solution_facts, write_labels
 
     game = variant_of(variant)
     if explore > 1:
         raise BadOption(f"--explore {explore:g} must be from 0 to 1")
+    if labels is not None:
+        check_labels(game, labels)
     solution = read_solution(game)
     made = solution is None
     if solution is None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from nardy_rl.agents.exact_bot import ExactBot
+from nardy_rl.agents.net import outputs_of
 from nardy_rl.agents.solution import Solution, name_of
 from nardy_rl.agents.solvable import model_of
 from nardy_rl.agents.table_files import path_of
@@ -53,6 +54,17 @@ def solution_facts(variant: Variant, solution: Solution) -> dict[str, Any]:
     }
 
 
+def check_labels(variant: Variant, folder: Path) -> None:
+    """Can labels of a game be written there: raises BadOption and BadRun as `write_labels` does."""
+    if len(outputs_of(variant).points) > 1:
+        raise BadOption(
+            f"{variant_text(variant)} has no exact labels: a win is not always worth the same in it, and the "
+            f"solution knows the points only, not the chances of each result"
+        )
+    if (folder / LABELS).exists():
+        raise BadRun(f"{folder / LABELS} is there already: choose another folder for --labels")
+
+
 def write_labels(
     bot: ExactBot, folder: Path, number: int, seed: int, explore: float, report: Callable[[int, int], None]
 ) -> dict[str, Any]:
@@ -61,13 +73,7 @@ def write_labels(
     number: how many; explore: share of random plays, so that what the bot would avoid is met as well. Raises BadOption
     for a game in which a win is not always worth the same, BadRun for a folder that holds labels already.
     """
-    if bot.meaning is None:
-        raise BadOption(
-            f"{variant_text(bot.variant)} has no exact labels: a win is not always worth the same in it, and the "
-            f"solution knows the points only, not the chances of each result"
-        )
-    if (folder / LABELS).exists():
-        raise BadRun(f"{folder / LABELS} is there already: choose another folder for --labels")
+    check_labels(bot.variant, folder)
     settings = {"variant": variant_text(bot.variant), "positions": number, "explore": explore, "seed": seed}
     write_text(folder / CONFIG, json.dumps({"program": SOLVE, "config": settings}, indent=1))
     digest, done, part = labels_digest(bot.variant), 0, 0

@@ -390,6 +390,13 @@ def test_labels_are_chances_to_win_and_are_read_as_a_runs(exact, tmp_path):
 # ------------------------------------------------------------------------------------------ the command
 
 
+def test_a_folder_that_has_labels_is_refused_before_the_game_is_solved(capsys):
+    (Path("some") / "labels").mkdir(parents=True)
+    assert run(["solve", TWO, "--labels", "some"]) == 2
+    assert "choose another folder" in capsys.readouterr().err
+    assert solution.read_solution(parse_variant(TWO)) is None
+
+
 def test_the_command_solves_checks_and_labels(capsys):
     assert run(["solve", TWO, "--check", "--json"]) == 0
     out, err = capsys.readouterr()
