@@ -171,7 +171,7 @@ def served(bot, connections=1):
 
     thread = threading.Thread(target=lambda: counted.update(serve(bot, "0", say, connections)), daemon=True)
     thread.start()
-    assert ready.wait(120)
+    assert ready.wait(600)  # with an empty cache its kernels are compiled first
     return port[0], thread, said, counted
 
 
