@@ -323,9 +323,12 @@ BOTS: dict[str, Callable[[Variant], Bot]] = {
     "pubeval": _pubeval,
     "exact": _exact,
 }
-"""Bots by name, without depth. `gnubg` takes a depth and is made apart."""
+"""Bots by name, without depth."""
 
-NAMES = (*BOTS, "gnubg")
+ENGINES = {"gnubg": "GnubgBot", "opensage": "OpenSageBot"}
+"""Bots that search themselves, by name: their classes in `engines.py`."""
+
+NAMES = (*BOTS, *ENGINES)
 LEVELS = ("beginner", "club", "master")
 """Weaker players: what may follow a bot's name, as in `pretrained:club` (`levels.py`)."""
 
@@ -366,9 +369,10 @@ def load_bot(variant: str | Variant, text: str) -> Bot:
     """The bot that a text names, for one game.
 
     variant: an id with options as on the command line, or a Variant. text: `random`, `pips`, `heuristic`,
-    `pretrained`, `pubeval`, `exact`, `gnubg`, the path of a policy file or of a run folder, `module:Class`, or an entry
-    point of the group `nardy_rl.bots`; then a depth, as in `pretrained@1ply`, for a bot that values positions
-    (`search.py`). `+bearoff` after the name of such a bot makes it look endgames up in tables (`endgame.py`).
+    `pretrained`, `pubeval`, `exact`, `gnubg`, `opensage`, the path of a policy file or of a run folder,
+    `module:Class`, or an entry point of the group `nardy_rl.bots`; then a depth, as in `pretrained@1ply`, for a bot
+    that values positions (`search.py`). `+bearoff` after the name of such a bot makes it look endgames up in tables
+    (`endgame.py`).
     `external:HOST:PORT` is another program's player (`external.py`). A level after all that, as in `pretrained:club`,
     weakens a bot (`levels.py`).
 
@@ -382,10 +386,11 @@ def load_bot(variant: str | Variant, text: str) -> Bot:
         weaker: Bot = importlib.import_module("nardy_rl.agents.levels").at_level(load_bot(variant, inner), level, text)
         return weaker
     name, depth = _depth(text)
-    if name == "gnubg":
-        from nardy_rl.agents.outside import GnubgBot
-
-        return GnubgBot(variant, depth or 0, text)
+    if name in ENGINES:
+        engine: Bot = getattr(importlib.import_module("nardy_rl.agents.engines"), ENGINES[name])(
+            variant, depth or 0, text
+        )
+        return engine
     bot = _bot_named(variant, name)
     if depth:  # by name, so that the kernels here are not compiled anew when the search changes
         search = importlib.import_module("nardy_rl.agents.search")

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from nardy_rl.agents.baselines import PipsBot
 from nardy_rl.agents.bot import Bot, States, ValueBot, all_plays, thrown
+from nardy_rl.agents.engines import GnubgBot
 from nardy_rl.agents.kinds import races
-from nardy_rl.agents.outside import GnubgBot
 from nardy_rl.agents.policy import test_states
 from nardy_rl.agents.search import SearchBot
 from nardy_rl.board import OUTCOME, OWED, PLAYER, TURN, unpack

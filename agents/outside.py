@@ -1,12 +1,11 @@
-"""Other people's players through the optional package gnubg-nn: `pubeval` and `gnubg`.
+"""Pubeval through the optional package gnubg-nn, and which games other people's players know (`engines.py`).
 
 Pubeval is Gerald Tesauro's public benchmark player: a linear function of 122 inputs, with one set of weights
 for contact and one for races. Its weights are not part of this package. They are read off gnubg-nn when the
 bot is made, by solving for them from the scores of some thousand positions; then positions are scored by a
 kernel here.
 
-Both play games of gnubg's kind only: fifteen checkers, contrary movement, hits, plain doubles. With fewer checkers
-gnubg takes the others for borne off, so that it knows no gammons: it also plays such games if a win is a point.
+They play games of gnubg's kind only: fifteen checkers, contrary movement, hits, plain doubles.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, States
-from nardy_rl.board import BAR, OUTCOME, OWED, PLAYER, TURN, across, count, made, occupied, pack, unpack
+from nardy_rl.board import BAR, PLAYER, TURN, across, count, made, occupied, pack
 from nardy_rl.errors import BadBot, MissingExtra
 from nardy_rl.jit import highest, inlined, kernel, lowest
 from nardy_rl.variant import Variant
@@ -213,54 +212,3 @@ class PubevalBot(Bot):
         chosen = np.empty(len(states), np.int64)
         pubeval_pick(states, plays, first, self.weights, chosen)
         return chosen
-
-
-# ---------------------------------------------------------------------------------------------- gnubg
-
-
-class GnubgBot(Bot):
-    """GNU Backgammon's nets with a search of some plies, cubeless money play. One thread at a time."""
-
-    parallel = False
-
-    def __init__(self, variant: Variant, plies: int = 0, name: str = "gnubg") -> None:
-        check_playable(variant, name, own_plays=True)
-        if plies > 2:
-            raise BadBot(f"bot {name!r}: gnubg searches 0, 1 or 2 plies here; name it gnubg@2ply at most")
-        super().__init__(variant, name)
-        self.plies = plies
-        self.gnubg = gnubg_nn()
-
-    def pick(
-        self, states: States, plays: States, first: NDArray[np.int64], draws: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
-        """See `Bot.pick`; about 10,000 choices a second at 0 plies, 100 at 1, 10 at 2."""
-        mine, theirs = unpack(states[:, 0:4]), unpack(states[:, 4:8])
-        chosen = first[:-1].copy()
-        owed = states[:, OWED].astype(np.int64)
-        for i in range(len(states)):
-            if first[i + 1] - first[i] == 1:
-                continue
-            board = [theirs[i, 1:].tolist(), mine[i, 1:].tolist()]
-            key = self.gnubg.best_move(board, int(owed[i] & 7), int(owed[i] >> 3 & 7), n=self.plies, b=1)[1]
-            after = self.gnubg.board_from_position_key(key)  # row 0 is who has just moved
-            chosen[i] = first[i] + self._find(states[i], plays[first[i] : first[i + 1]], after)
-        return chosen
-
-    def outputs(self, states: States) -> NDArray[np.float32]:
-        """Cumulative probabilities f32[M, 5] of the outcomes for each state's player, who is to throw."""
-        mine, theirs = unpack(states[:, 0:4]), unpack(states[:, 4:8])
-        found = np.zeros((len(states), 5), np.float32)
-        for i in np.flatnonzero(states[:, OUTCOME] == 0):
-            found[i] = self.gnubg.probabilities([theirs[i, 1:].tolist(), mine[i, 1:].tolist()], self.plies)
-        return found
-
-    def _find(self, state: NDArray[np.uint32], plays: States, after: Any) -> int:
-        """Which of the plays leads to gnubg's board (mover's side first, 25 counts each)."""
-        wanted = [pack(np.array((self.variant.checkers - sum(side), *side))) for side in after]
-        same = (plays[:, TURN] & PLAYER) == (state[TURN] & PLAYER)  # still the mover's view: he won
-        own = np.where(same[:, None], plays[:, 0:4], plays[:, 4:8])
-        other = np.where(same[:, None], plays[:, 4:8], plays[:, 0:4])
-        found = (own == wanted[0]).all(axis=1) & (other == wanted[1]).all(axis=1)
-        assert found.any(), "gnubg chose a play that is none of ours"
-        return int(found.argmax())

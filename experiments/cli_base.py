@@ -124,7 +124,7 @@ def cli(ctx: click.Context) -> None:
 
     VARIANT is a game's id (`nardy variants`), with options as classic:block=sport,koks=true, or a TOML
     file that defines one. BOT is random, pips, heuristic, pretrained, a policy file, a run folder, pubeval,
-    gnubg, exact, or module:Class, with a depth where it has one: pretrained@1ply.
+    gnubg, opensage, exact, or module:Class, with a depth where it has one: pretrained@1ply.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import ValueBot
+from nardy_rl.agents.engines import GnubgBot
 from nardy_rl.agents.net import outputs_of
-from nardy_rl.agents.outside import GnubgBot, check_playable
+from nardy_rl.agents.outside import check_playable
 from nardy_rl.agents.policy import pretrained_for
 from nardy_rl.errors import BadBot, BadOption, NardyError
 from nardy_rl.experiments.analyse import value_bot

@@ -240,6 +240,8 @@ def test_unknown_games_and_games_without_a_pretrained_player():
         ("caucasian", "gnubg", "bound"),
         ("sudden-death", "gnubg", "first hit"),
         ("backgammon:bearoff=exact", "gnubg", "bearoff=exact"),
+        ("classic", "opensage", "towards each other"),
+        ("hyper", "opensage", "15 checkers"),
     ),
 )
 def test_outside_bots_refuse_games_they_cannot_play(game, bot, reason):
@@ -248,9 +250,10 @@ def test_outside_bots_refuse_games_they_cannot_play(game, bot, reason):
 
 
 def test_outside_bots_without_their_package_say_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "gnubg_nn", None)
-    with pytest.raises(MissingExtra, match=r"nardy-rl\[gnubg\]"):
-        load_bot("backgammon", "gnubg")
+    for bot, module, extra in (("gnubg", "gnubg_nn", "gnubg"), ("opensage", "bgsage", "bgsage")):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(MissingExtra, match=rf"nardy-rl\[{extra}\]"):
+            load_bot("backgammon", bot)
 
 
 def test_choose_wants_a_position_of_its_game_with_something_to_play():
@@ -336,6 +339,16 @@ def test_gnubg_plays_its_own_best_move():
         mine, theirs = gnubg_nn.board_from_position_key(key)
         assert list(after.counts[player][1:]) == list(mine)
         assert list(after.counts[1 - player][1:]) == list(theirs)
+
+
+def test_open_sage_plays_whole_games_and_agrees_with_gnubg_on_most_opening_plays():
+    pytest.importorskip("bgsage")
+    pytest.importorskip("gnubg_nn")
+    sage, gnubg, chance = (load_bot("backgammon", name) for name in ("opensage", "gnubg", "random"))
+    assert duel("backgammon", sage, chance, games=20, evaluator="none").wins >= 19
+    thrown = [Position.start("backgammon").throw(a, b) for a in range(1, 7) for b in range(1, a)]
+    same = sum(sage.choose(position).text == gnubg.choose(position).text for position in thrown)
+    assert same >= 10
 
 
 def test_gnubg_plays_a_game_of_three_checkers():
