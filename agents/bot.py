@@ -315,6 +315,11 @@ def _exact(variant: Variant) -> Bot:
     return bot
 
 
+def _engine(variant: Variant, name: str, depth: int, text: str) -> Bot:
+    bot: Bot = getattr(importlib.import_module("nardy_rl.agents.engines"), ENGINES[name])(variant, depth, text)
+    return bot
+
+
 BOTS: dict[str, Callable[[Variant], Bot]] = {
     "random": _random,
     "pips": _pips,
@@ -355,6 +360,8 @@ def _imported(variant: Variant, name: str) -> Bot:
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:
+        if module_name.removesuffix("+bearoff") in NAMES:
+            raise BadBot(f"bot {name!r}: {attribute!r} is no level: levels are {', '.join(LEVELS)}") from None
         raise BadBot(
             f"bot {name!r}: cannot import {module_name!r} ({error}): run where Python finds it, or add "
             f"its folder to PYTHONPATH"
@@ -387,10 +394,7 @@ def load_bot(variant: str | Variant, text: str) -> Bot:
         return weaker
     name, depth = _depth(text)
     if name in ENGINES:
-        engine: Bot = getattr(importlib.import_module("nardy_rl.agents.engines"), ENGINES[name])(
-            variant, depth or 0, text
-        )
-        return engine
+        return _engine(variant, name, depth or 0, text)
     bot = _bot_named(variant, name)
     if depth:  # by name, so that the kernels here are not compiled anew when the search changes
         search = importlib.import_module("nardy_rl.agents.search")
@@ -402,6 +406,8 @@ def load_bot(variant: str | Variant, text: str) -> Bot:
 def _bot_named(variant: Variant, name: str) -> Bot:
     if name in BOTS:
         return BOTS[name](variant)
+    if name in ENGINES:  # before `+bearoff`, which says why it cannot take one
+        return _engine(variant, name, 0, name)
     if name.endswith("+bearoff"):
         inner = _bot_named(variant, name.removesuffix("+bearoff"))
         with_tables: Bot = importlib.import_module("nardy_rl.agents.endgame_bot").with_endgame(inner, name)
@@ -418,7 +424,7 @@ def _bot_named(variant: Variant, name: str) -> Bot:
             raise BadBot(f"the installed bot {name!r} ({where}) does not load: {error!r}") from error
         return _user_bot(variant, name, make)
     path = Path(name)
-    if path.is_dir():
+    if name and path.is_dir():
         if not (path / "policy.safetensors").is_file():
             raise BadBot(f"the folder {name!r} holds no policy.safetensors: name a run folder or a file")
         return _from_file(variant, name, path / "policy.safetensors")

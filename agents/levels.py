@@ -72,7 +72,9 @@ class LevelBot(ValueBot):
 
 
 def at_level(bot: Bot, level: str, name: str) -> LevelBot:
-    """The bot at a level; raises BadBot if it has no values that could be blurred."""
+    """The bot at a level; raises BadBot if it has one already, or no values that could be blurred."""
+    if isinstance(bot, LevelBot):
+        raise BadBot(f"bot {name!r}: {bot.name} has a level already: name one level")
     if not isinstance(bot, ValueBot):
         raise BadBot(f"bot {name!r}: {bot.name} has no values to blur: name a policy, as pretrained:{level}")
     return LevelBot(bot, LEVELS[level] * float(bot.table.max()), name)

@@ -24,7 +24,7 @@ OPTIONAL = {
     "gnubg-nn": "the bots gnubg and pubeval: pip install 'nardy-rl[gnubg]'",
     "onnxruntime": "policies as ONNX files, with onnx: pip install 'nardy-rl[onnx]'",
     "open-spiel": "a rival in nardy bench --peers: pip install 'nardy-rl[openspiel]'",
-    "bgsage": "a rival in nardy bench --peers: pip install 'nardy-rl[bgsage]'",
+    "bgsage": "the bot opensage, a rival in nardy bench --peers: pip install 'nardy-rl[bgsage]'",
     "pgx": "a rival in nardy bench --peers: pip install 'nardy-rl[pgx]'",
     "matplotlib": "plots: pip install 'nardy-rl[plot]'",
 }

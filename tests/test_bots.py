@@ -249,6 +249,15 @@ def test_outside_bots_refuse_games_they_cannot_play(game, bot, reason):
         load_bot(game, bot)
 
 
+def test_engines_take_no_tables_and_nothing_is_no_bot():
+    for name, package in (("gnubg", "gnubg_nn"), ("opensage", "bgsage")):
+        pytest.importorskip(package)
+        with pytest.raises(BadBot, match=f"{name} has no values for the tables"):
+            load_bot("backgammon", f"{name}+bearoff")
+    with pytest.raises(BadBot, match="unknown bot ''"):
+        load_bot("backgammon", "")
+
+
 def test_outside_bots_without_their_package_say_what_to_install(monkeypatch):
     for bot, module, extra in (("gnubg", "gnubg_nn", "gnubg"), ("opensage", "bgsage", "bgsage")):
         monkeypatch.setitem(sys.modules, module, None)

@@ -71,5 +71,7 @@ def test_levels_stack_on_other_bots_and_are_named():
     assert load_bot("backgammon", "pips+bearoff:club").name == "pips+bearoff:club"
     with pytest.raises(BadBot, match="no values to blur"):
         load_bot("backgammon", "random:club")
-    with pytest.raises(BadBot, match="cannot import 'pips'"):
+    with pytest.raises(BadBot, match="'expert' is no level: levels are beginner, club, master"):
         load_bot("backgammon", "pips:expert")
+    with pytest.raises(BadBot, match="pips:club has a level already"):
+        load_bot("backgammon", "pips:club:master")
