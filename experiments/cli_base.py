@@ -53,7 +53,8 @@ class Number(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         bound = f"{'more than' if self.strictly else 'at least'} {self.least:g}"
         what = f"a whole number of {bound}" if self.kind is int else f"a number of {bound}"
-        option = param.opts[-1] if param is not None else "the number"
+        names = param.opts if param is not None else ["the number"]
+        option = next((name for name in names if name.startswith("--")), names[-1])  # not another name for it
         try:
             number = self.kind(value)
         except ValueError:

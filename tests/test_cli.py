@@ -112,6 +112,7 @@ REFUSED = [
     ("evaluate hyper --a random@2ply --b random", ["random@2ply", "does not value"]),
     ("evaluate hyper --a random", ["--b", "--help"]),
     ("evaluate hyper --a random --b random --games 0", ["--games 0", "at least 1"]),
+    ("rollout 4HPwATDgc/ABMA --throws -1", ["--throws -1", "at least 0"]),
     ("evaluate hyper --a random --b random --luck random", ["--luck random", "none"]),
     ("bench enigne", ["'enigne'", "did you mean 'engine'"]),
     ("bench engine --seconds 0", ["--seconds 0", "more than 0"]),
