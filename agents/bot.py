@@ -361,7 +361,8 @@ def _imported(variant: Variant, name: str) -> Bot:
         module = importlib.import_module(module_name)
     except ImportError as error:
         if module_name.removesuffix("+bearoff") in NAMES:
-            raise BadBot(f"bot {name!r}: {attribute!r} is no level: levels are {', '.join(LEVELS)}") from None
+            wrong = "must stand at the end, after the depth" if attribute in LEVELS else "is no level"
+            raise BadBot(f"bot {name!r}: {attribute!r} {wrong}: levels are {', '.join(LEVELS)}") from None
         raise BadBot(
             f"bot {name!r}: cannot import {module_name!r} ({error}): run where Python finds it, or add "
             f"its folder to PYTHONPATH"

@@ -73,5 +73,7 @@ def test_levels_stack_on_other_bots_and_are_named():
         load_bot("backgammon", "random:club")
     with pytest.raises(BadBot, match="'expert' is no level: levels are beginner, club, master"):
         load_bot("backgammon", "pips:expert")
+    with pytest.raises(BadBot, match="'club' must stand at the end"):
+        load_bot("backgammon", "pips:club@1ply")
     with pytest.raises(BadBot, match="pips:club has a level already"):
         load_bot("backgammon", "pips:club:master")
