@@ -374,10 +374,10 @@ def read_tensors(path: Path, mapped: bool = False) -> tuple[dict[str, NDArray[An
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
-            names = [] if mapped else list(file.keys())
-            tensors = {name: file.get_tensor(name) for name in names}
-        if mapped:
-            tensors = _mapped_tensors(path)
+            if mapped:
+                tensors = _mapped_tensors(path)
+            else:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, KeyError) as error:
         raise BadPolicy(
             f"{path} cannot be read as a policy ({error}): it is truncated or another kind of file"
