@@ -249,11 +249,14 @@ def test_outside_bots_refuse_games_they_cannot_play(game, bot, reason):
         load_bot(game, bot)
 
 
-def test_engines_take_no_tables_and_nothing_is_no_bot():
-    for name, package in (("gnubg", "gnubg_nn"), ("opensage", "bgsage")):
-        pytest.importorskip(package)
-        with pytest.raises(BadBot, match=f"{name} has no values for the tables"):
-            load_bot("backgammon", f"{name}+bearoff")
+@pytest.mark.parametrize(("name", "package"), [("gnubg", "gnubg_nn"), ("opensage", "bgsage")])
+def test_engines_take_no_tables(name, package):
+    pytest.importorskip(package)
+    with pytest.raises(BadBot, match=f"{name} has no values for the tables"):
+        load_bot("backgammon", f"{name}+bearoff")
+
+
+def test_nothing_is_no_bot():
     with pytest.raises(BadBot, match="unknown bot ''"):
         load_bot("backgammon", "")
 
