@@ -1,8 +1,4 @@
-"""Other people's engines, which find plays themselves: `gnubg` (package gnubg-nn) and `opensage` (package bgsage).
-
-With fewer than fifteen checkers gnubg takes the others for borne off, so that it knows no gammons: it also plays such
-games if a win is a point.
-"""
+"""Other people's engines, which find plays themselves: `gnubg` (package gnubg-nn) and `opensage` (package bgsage)."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nardy_rl.agents.bot import Bot, States
-from nardy_rl.agents.outside import MEN, check_playable, gnubg_nn
+from nardy_rl.agents.outside import check_playable, gnubg_nn
 from nardy_rl.board import OUTCOME, OWED, PLAYER, TURN, pack, unpack
 from nardy_rl.errors import BadBot, MissingExtra
 from nardy_rl.variant import Variant
@@ -28,9 +24,10 @@ class EngineBot(Bot):
     """An engine that is asked one position at a time and answers by a board. One thread at a time."""
 
     parallel = False
+    fewer = False  # as in `check_playable`
 
     def __init__(self, variant: Variant, plies: int, name: str) -> None:
-        check_playable(variant, name, own_plays=True)
+        check_playable(variant, name, own_plays=True, fewer=self.fewer)
         if plies > MOST_PLIES:
             raise BadBot(f"bot {name!r}: it searches 0 to {MOST_PLIES} plies here: end its name with @{MOST_PLIES}ply")
         super().__init__(variant, name)
@@ -68,8 +65,11 @@ class EngineBot(Bot):
 class GnubgBot(EngineBot):
     """GNU Backgammon's nets with a search of some plies, cubeless money play.
 
-    About 10,000 choices a second at 0 plies, 100 at 1, 10 at 2.
+    Missing checkers are borne off to it, so that it knows no gammons in games of fewer. About 10,000 choices a second
+    at 0 plies, 100 at 1, 10 at 2.
     """
+
+    fewer = True
 
     def __init__(self, variant: Variant, plies: int = 0, name: str = "gnubg") -> None:
         super().__init__(variant, plies, name)
@@ -98,8 +98,6 @@ class OpenSageBot(EngineBot):
 
     def __init__(self, variant: Variant, plies: int = 0, name: str = "opensage") -> None:
         super().__init__(variant, plies, name)
-        if variant.checkers != MEN:
-            raise BadBot(f"the bot {name!r} cannot play {variant.id}: it knows only games with {MEN} checkers a side")
         try:
             package: Any = importlib.import_module("bgsage")
         except ImportError as error:

@@ -38,15 +38,16 @@ def gnubg_nn() -> Any:
         raise MissingExtra("gnubg-nn", "gnubg") from error
 
 
-def check_playable(variant: Variant, name: str, own_plays: bool = False) -> None:
+def check_playable(variant: Variant, name: str, own_plays: bool = False, fewer: bool = True) -> None:
     """Raise BadBot with the reason if gnubg's players do not know the game.
 
-    own_plays: does the bot find plays itself, so that every rule about what is legal must be gnubg's.
+    own_plays: does the bot find plays itself, so that every rule about what is legal must be gnubg's. fewer: does such
+    a bot take missing checkers for borne off, so that it plays games of fewer if a win is a point.
     """
     reason = None
     if variant.parallel or variant.contact != "hit":
         reason = "it knows only games in which checkers move towards each other and are hit"
-    elif variant.checkers != MEN and not (own_plays and variant.score == "one"):
+    elif variant.checkers != MEN and not (own_plays and fewer and variant.score == "one"):
         reason = f"it knows only games with {MEN} checkers a side"
     elif variant.doubles != "plain" or variant.completion != "none" or variant.extra != "none":
         reason = "it knows only plain doubles"
