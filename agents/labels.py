@@ -27,6 +27,7 @@ import numpy as np
 
 from nardy_rl.agents.net import Outputs, other_player
 from nardy_rl.agents.quick import forget, quick_best, quick_value
+from nardy_rl.agents.sieve import Ranked, Sieve, bring_forward, new_ranked, no_sieve
 from nardy_rl.board import WORDS, copy_into
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS, below, roll, stream, uniform
 from nardy_rl.jit import inlined, inner, kernel
@@ -61,10 +62,13 @@ class Notes(NamedTuple):
     room: np.ndarray  # uint32[16]
     now: np.ndarray  # uint32[16]
     after: np.ndarray  # uint32[16]
+    keep: int  # plays of a roll that the sieve lets through to the net; 0: all
+    sieve: Sieve
+    ranked: Ranked
 
 
-def new_notes(outputs: Outputs, cap: int) -> Notes:
-    """Room for the notes of games of up to `cap` plays."""
+def new_notes(outputs: Outputs, cap: int, keep: int = 0) -> Notes:
+    """Room for the notes of games of up to `cap` plays; with `keep`, the sieve is still to be put in its place."""
     size = len(outputs.points)
     return Notes(
         follows=np.zeros((cap + 2, size), np.float32),
@@ -78,6 +82,9 @@ def new_notes(outputs: Outputs, cap: int) -> Notes:
         room=np.zeros(WORDS, np.uint32),
         now=np.zeros(WORDS, np.uint32),
         after=np.zeros(WORDS, np.uint32),
+        keep=keep,
+        sieve=no_sieve(),
+        ranked=new_ranked(keep),
     )
 
 
@@ -108,6 +115,8 @@ def follow(rules, encoding, quick, outputs, work, scr, notes, row, out):
     turned, other_first, stages = 0, 0, 0
     while owes(row):
         n = plays(rules, row, scr)
+        if 0 < notes.keep < n:
+            n = bring_forward(rules, notes.sieve, row, scr, n, notes.keep, notes.ranked)
         at = quick_best(rules, encoding, quick, outputs, work, scr, row, n)[0]
         other = np.int64(other_player(row, scr.plays[at]))
         turned ^= other

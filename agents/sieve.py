@@ -50,6 +50,24 @@ class Sieve(NamedTuple):
     cut: int  # positions with more pips than this, of both sides together, are of phase 0
 
 
+def no_sieve() -> Sieve:
+    """A sieve that knows no play from another."""
+    return Sieve(np.zeros((2, 2 * FEATURES), np.float32), 0)
+
+
+class Ranked(NamedTuple):
+    """Room for the plays of a roll that a sieve ranks first."""
+
+    at: np.ndarray  # int64[K]: their numbers
+    total: np.ndarray  # float32[K]: what the sieve gives them
+    changes: np.ndarray  # int32[_CHANGES]
+
+
+def new_ranked(keep: int) -> Ranked:
+    """Room for so many plays of a roll."""
+    return Ranked(np.zeros(keep, np.int64), np.zeros(keep, np.float32), np.zeros(_CHANGES, np.int32))
+
+
 # ---------------------------------------------------------------------------------------------- what a play changes
 
 
@@ -279,40 +297,66 @@ def of_player(bot: ValueBot, plays: States, player: NDArray[np.uint32]) -> NDArr
 # ---------------------------------------------------------------------------------------------- sifting
 
 
+@inner
+def first_ranked(rules, sieve, before, scr, n, keep, ranked):
+    """Which of the n plays in `scr.plays` of a state the sieve ranks first: their numbers into ranked.at, best first.
+
+    keep: how many at most; returns how many.
+    """
+    weights = sieve.weights[_phase(before, sieve.cut)]
+    best, at = ranked.total, ranked.at
+    kept = np.int64(0)
+    for j in range(n):
+        total = np.float32(0)
+        if n > 1:
+            for f in range(changes(rules, before, scr.plays[j], ranked.changes)):
+                total += weights[ranked.changes[f]]
+        if kept < keep:
+            kept += 1
+        elif total <= best[keep - 1]:
+            continue
+        place = kept - 1
+        while place > 0 and best[place - 1] < total:
+            best[place], at[place] = best[place - 1], at[place - 1]
+            place -= 1
+        best[place], at[place] = total, j
+    return kept
+
+
+@inner
+def bring_forward(rules, sieve, before, scr, n, keep, ranked):
+    """Put the plays that the sieve ranks first at the front of `scr.plays`, in the order they had; returns how many."""
+    kept = first_ranked(rules, sieve, before, scr, n, keep, ranked)
+    at = ranked.at
+    for j in range(1, kept):  # by their numbers, so that none is overwritten before it is moved
+        number, place = at[j], j
+        while place > 0 and at[place - 1] > number:
+            at[place] = at[place - 1]
+            place -= 1
+        at[place] = number
+    for j in range(kept):
+        if at[j] != j:
+            copy_into(scr.plays[j], scr.plays[at[j]])
+    return kept
+
+
 @kernel
-def sift(rules, sieve, rolls, scr, states, out, number):
+def sift(rules, sieve, rolls, scr, ranked, states, out, number):
     """The plays of every state for every roll that the sieve ranks first.
 
     states: uint32[N, 16], awaiting a throw; rolls: int64[R, 2]; out: uint32[K, N * R, 16], the best of each first;
     number: int64[N * R], how many there are, at most K.
     """
-    keep = out.shape[0]
-    row, room = np.zeros(WORDS, np.uint32), np.zeros(_CHANGES, np.int32)
-    best, at = np.zeros(keep, np.float32), np.zeros(keep, np.int64)
+    row = np.zeros(WORDS, np.uint32)
     for i in range(len(states)):
-        weights = sieve.weights[_phase(states[i], sieve.cut)]
         for k in range(len(rolls)):
             copy_into(row, states[i])
             throw(rules, row, rolls[k, 0], rolls[k, 1])
             n = stage_plays(rules, row, scr)
-            kept = 0
-            for j in range(n):
-                total = np.float32(0)
-                if n > 1:
-                    for f in range(changes(rules, row, scr.plays[j], room)):
-                        total += weights[room[f]]
-                if kept < keep:
-                    kept += 1
-                elif total <= best[keep - 1]:
-                    continue
-                place = kept - 1
-                while place > 0 and best[place - 1] < total:
-                    best[place], at[place] = best[place - 1], at[place - 1]
-                    place -= 1
-                best[place], at[place] = total, j
+            kept = first_ranked(rules, sieve, row, scr, n, out.shape[0], ranked)
             number[i * len(rolls) + k] = kept
             for j in range(kept):
-                copy_into(out[j, i * len(rolls) + k], scr.plays[at[j]])
+                copy_into(out[j, i * len(rolls) + k], scr.plays[ranked.at[j]])
 
 
 class Sifted:
@@ -349,7 +393,7 @@ class Sifted:
         rolls = len(ROLLS)
         size = len(states) * rolls
         kept, number = self._room()[:, :size], np.zeros(size, np.int64)
-        sift(self.bot.rules, self.sieve, ROLLS, own_scratch(), states, kept, number)
+        sift(self.bot.rules, self.sieve, ROLLS, own_scratch(), new_ranked(self.keep), states, kept, number)
         player = np.repeat(states[:, TURN] & np.uint32(PLAYER), rolls)
         best = of_player(self.bot, kept[0], player)
         spread = _spread(best.reshape(-1, rolls))

@@ -63,6 +63,7 @@ class TrainConfig:
     label_trace: float = _setting(0.85, "lambda of the variance-reduced labels: 0 expected targets one throw ahead")
     label_explore: float = _setting(0.12, "probability of a random play in the games that are labelled")
     label_margin: float = _setting(0.3, "points that such a random play may be worse than the best")
+    label_keep: int = _setting(0, "plays of a roll that labels look at closely: those that a sieve ranks first; 0: all")
     rollouts: int = _setting(0, "label by the mean of so many rollouts of each position instead; 0: by its own game")
     rollout_plies: int = _setting(0, "plies after which rollouts are truncated; 0: they go to the end")
     average: float = _setting(0.0, "weights are averaged over about so many Adam steps of the passes; 0: not")
@@ -124,7 +125,7 @@ _LEAST: dict[str, float] = {
     "checkpoint_seconds": 0, "strength_minutes": 0, "strength_games": 2, "final_games": 0, "td_share": 0, "td_games": 0,
     "generation": 0, "window": 1, "passes": 1, "first_passes": 1, "rollouts": 0, "rollout_plies": 0,
     "refine_step_size": 0, "refine_minibatch": 1, "label_trace": 0, "label_explore": 0, "label_margin": 0,
-    "final_hidden": 0, "final_labels": 1, "average": 0, "label_round": 1, "gate_games": 0,
+    "label_keep": 0,    "final_hidden": 0, "final_labels": 1, "average": 0, "label_round": 1, "gate_games": 0,
 }  # fmt: skip
 
 

@@ -34,6 +34,8 @@ from nardy_rl.agents.net import new_net, outputs_of
 from nardy_rl.agents.policy import FILE_NAME, RACE_PREFIX, Policy, policy_of
 from nardy_rl.agents.quick import Quick, QuickWork, new_quick, quantise, quick_work_of
 from nardy_rl.agents.refine import falling, fit, fit_order, move_mean
+from nardy_rl.agents.sieve import FITTED
+from nardy_rl.agents.sieve import fit as fit_sieve
 from nardy_rl.agents.td import Learner, Settings, new_learner, self_play
 from nardy_rl.agents.transfer import transferred
 from nardy_rl.encoding import encoding_of, usual_kind
@@ -98,6 +100,7 @@ class Trainer(Rounds):
         self.material: Labelled | None = None  # of the present fit
         self.races: NDArray[np.bool_] | None = None  # which positions of it the net for races learns
         self.order: tuple[int, NDArray[np.int64]] | None = None  # of the present pass
+        self.sifted = 0  # generation that the sieve in the notes was fitted for
         if config.labels:
             self._first_labels(config.labels.split(","))
         elif self._td_share == 0:
@@ -204,7 +207,7 @@ class Trainer(Rounds):
                 quick_work_of(net),
                 scratch(),
                 learned.learner(new_learner(net, samples), thread),
-                new_notes(self.outputs, self.config.cap),
+                new_notes(self.outputs, self.config.cap, self.config.label_keep),
             )
             for thread in range(self.threads)
         ]
@@ -365,7 +368,15 @@ class Trainer(Rounds):
 
     # ------------------------------------------------------------------------------------------ labels
 
+    def _fit_sieve(self) -> None:
+        """Fit the sieve that stands before the net while it labels."""
+        sieve = fit_sieve(self.policy(), FITTED, self.config.seed)[0]
+        self.memory = [memory._replace(notes=memory.notes._replace(sieve=sieve)) for memory in self.memory]
+        self.sifted = self.progress.generation
+
     def _label_round(self, pool: ThreadPoolExecutor) -> None:
+        if self.config.label_keep and self.sifted != self.progress.generation:
+            self._fit_sieve()
         jobs = self._jobs(self.config.label_round)
         made = [job.result() for job in [pool.submit(self._label, *job) for job in jobs]]
         for some in made:

@@ -6,6 +6,7 @@ import pytest
 from nardy_rl.agents.labels import LabelSettings, expected_batch, label_games, new_notes, rollout_labels
 from nardy_rl.agents.net import new_net, outputs_of
 from nardy_rl.agents.quick import new_quick, quantise, quick_batch, quick_work_of
+from nardy_rl.agents.sieve import FEATURES, Sieve, new_ranked, sift
 from nardy_rl.dice import ROLL_WEIGHTS, ROLLS
 from nardy_rl.encoding import encoding_of
 from nardy_rl.plays import scratch
@@ -18,13 +19,13 @@ from nardy_rl.variants import parse_variant
 class Player:
     """A random net of a game, and the slow way to its targets."""
 
-    def __init__(self, game, seed=3):
+    def __init__(self, game, seed=3, keep=0):
         self.variant = parse_variant(game)
         self.rules, self.encoding = rules_of(self.variant), encoding_of(self.variant)
         self.meaning = outputs_of(self.variant)
         self.net = new_net(self.encoding, self.meaning, (16, 8), seed)
         self.quick, self.work = new_quick(self.net), quick_work_of(self.net)
-        self.scratch, self.notes = scratch(), new_notes(self.meaning, 400)
+        self.scratch, self.notes = scratch(), new_notes(self.meaning, 400, keep)
         quantise(self.encoding, self.quick, self.work)
 
     def outputs(self, states):
@@ -106,6 +107,28 @@ def test_targets_are_those_of_a_slow_recursion(game):
     want = np.stack([player.expected(p) for p in positions])
     got = player.fast(np.stack([p.state for p in positions]))
     np.testing.assert_allclose(got, want, atol=1e-6)
+
+
+def drawn_sieve(seed):
+    """A sieve of random weights."""
+    return Sieve(np.random.default_rng(seed).normal(size=(2, 2 * FEATURES)).astype(np.float32), 150)
+
+
+def test_only_the_plays_that_the_sieve_ranks_first_are_looked_at():
+    keep, sieve = 3, drawn_sieve(5)
+    player, other = Player("backgammon", keep=keep), Player("backgammon")
+    player.notes = player.notes._replace(sieve=sieve)
+    states = np.stack([p.state for p in small_positions("backgammon", 24, seed=11) if not p.over])
+    kept, number = np.zeros((keep, 21 * len(states), 16), np.uint32), np.zeros(21 * len(states), np.int64)
+    sift(player.rules, sieve, ROLLS, player.scratch, new_ranked(keep), states, kept, number)
+    assert (number == keep).mean() > 0.5
+    want = np.zeros((len(states), len(player.meaning.points)))
+    for at in range(21 * len(states)):
+        outputs, values = player.outputs(kept[: number[at], at])  # of the opponent, who throws next
+        want[at // 21] += ROLL_WEIGHTS[at % 21] * player.flip(outputs[np.argmin(values)])
+    got = player.fast(states)
+    np.testing.assert_allclose(got, want, atol=1e-6)
+    assert np.abs(got - other.fast(states)).max() > 0.001  # where the best play is left out
 
 
 @pytest.mark.parametrize("game", ["crazy-v1", "backgammon"])

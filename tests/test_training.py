@@ -117,10 +117,10 @@ def test_a_run_starts_from_what_a_relative_knows(game, relative, tmp_path):
     assert (game == "nackgammon") == (names == known)
 
 
-@pytest.mark.parametrize("phase", ["label", "fit"])
-def test_a_run_killed_among_its_generations_goes_on_bit_for_bit(phase, tmp_path):
+@pytest.mark.parametrize(("phase", "keep"), [("label", 3), ("fit", 0)])
+def test_a_run_killed_among_its_generations_goes_on_bit_for_bit(phase, keep, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    begin = ["train", "backgammon", "--games", "500", "--seed", "5", *GENERATIONS]
+    begin = ["train", "backgammon", "--games", "500", "--seed", "5", *GENERATIONS, "--set", f"label_keep={keep}"]
     assert main([*begin, "--out", str(whole), "--json"]) == 0
     run = subprocess.Popen(
         nardy(*begin, "--out", str(broken), "--json"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
