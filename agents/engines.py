@@ -13,6 +13,7 @@ from nardy_rl.agents.bot import Bot, States
 from nardy_rl.agents.outside import check_playable, gnubg_nn
 from nardy_rl.board import OUTCOME, OWED, PLAYER, TURN, pack, unpack
 from nardy_rl.errors import BadBot, MissingExtra
+from nardy_rl.position import Position
 from nardy_rl.variant import Variant
 
 MOST_PLIES = 2
@@ -52,13 +53,17 @@ class EngineBot(Bot):
         return chosen
 
     def _find(self, state: NDArray[np.uint32], plays: States, after: tuple[Side, Side]) -> int:
-        """Which of the plays leads to the engine's board."""
+        """Which of the plays leads to the engine's board; raises BadBot if none does."""
         wanted = [pack(np.array((self.variant.checkers - sum(side), *side))) for side in after]
         same = (plays[:, TURN] & PLAYER) == (state[TURN] & PLAYER)  # still the mover's view: he won
         own = np.where(same[:, None], plays[:, 0:4], plays[:, 4:8])
         other = np.where(same[:, None], plays[:, 4:8], plays[:, 0:4])
         found = (own == wanted[0]).all(axis=1) & (other == wanted[1]).all(axis=1)
-        assert found.any(), f"{self.name} chose a play that is none of ours"
+        if not found.any():
+            place = Position(self.variant, state).text
+            raise BadBot(
+                f"{self.name} chose a play that is not legal at {place}: leave it out, and report the position"
+            )
         return int(found.argmax())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 
 from nardy_rl.agents import Bot, ValueBot, load_bot
 from nardy_rl.agents.bot import all_plays
+from nardy_rl.agents.engines import EngineBot
 from nardy_rl.agents.heuristic import HIT_CHANCES
 from nardy_rl.batch import plays
 from nardy_rl.board import OUTCOME, PLAYER, TURN
@@ -254,6 +256,16 @@ def test_engines_take_no_tables(name, package):
     pytest.importorskip(package)
     with pytest.raises(BadBot, match=f"{name} has no values for the tables"):
         load_bot("backgammon", f"{name}+bearoff")
+
+
+def test_an_engine_that_answers_with_no_legal_play_is_told_of_with_the_position():
+    class Stubborn(EngineBot):
+        def best(self, mine, theirs, die1, die2):
+            return mine, theirs  # as if nothing had been thrown
+
+    position = Position.opening("backgammon", seed=1)
+    with pytest.raises(BadBot, match=f"stubborn chose a play that is not legal at {re.escape(position.text)}"):
+        Stubborn(position.variant, 0, "stubborn").choose(position)
 
 
 def test_nothing_is_no_bot():

@@ -6,9 +6,9 @@
 
 Strength is that of the weights as they are shipped, in half precision, adjusted for luck where that pays; opponents
 that cannot play the game are left out. A policy that several games share is measured in each of them (`--in` names
-those to measure; what was measured of the others is kept). The card in the header has the whole chain of commands: what
-the run began with (`--init`, `labels`) is looked up in the folders of those runs. Run tools/policy_tables.py and
-tools/opening_tables.py afterwards.
+those to measure). What was measured of a shipped policy in other games or against others is kept. The card in the
+header has the whole chain of commands: what the run began with (`--init`, `labels`) is looked up in the folders of
+those runs. Run tools/policy_tables.py and tools/opening_tables.py afterwards.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def main() -> int:
         shipped = Policy.load(path)
         games = given.games_of or [variant.id for variant in served(path)] or [shipped.variant.id]
         kept = card_of(shipped)["strength"]  # a run that was not shipped yet has none
-        strength = [one for one in kept if one["variant"] not in games]
+        anew = [word.partition("=")[0] for word in given.against]
+        strength = [one for one in kept if one["variant"] not in games or one["against"] not in anew]
         for game in games:
             strength += measure(path, parse_variant(game), given.against, given.games, given.seed, given.luck)
         shipped.save(path, half=True, extra={"strength": strength, "measured": time.strftime("%Y-%m-%d")})
