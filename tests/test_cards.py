@@ -279,11 +279,13 @@ def test_a_shipped_policy_can_be_measured_anew_and_stays_the_same(tmp_path, monk
     assert "left out" in capsys.readouterr().out
     before, after = load("plakoto"), Policy.load(tmp_path / "plakoto.safetensors")
     assert before.digest == after.digest and before.header["chain"] == after.header["chain"]
-    assert [one["against"] for one in after.header["strength"]] == ["random"]
+    games = {one["against"]: one["games"] for one in after.header["strength"]}
+    kept = {one["against"]: one["games"] for one in before.header["strength"]}
+    assert games == kept | {"random": 4} != kept  # what was measured against others is kept
     monkeypatch.setattr("sys.argv", [*words, "--in", "plakoto:bearoff=exact"])
     assert script.main() == 0
     strength = Policy.load(tmp_path / "plakoto.safetensors").header["strength"]
-    assert [one["variant"] for one in strength] == ["plakoto", "plakoto:bearoff=exact"]
+    assert [one["variant"] for one in strength] == ["plakoto"] * len(games) + ["plakoto:bearoff=exact"]
 
 
 # ---------------------------------------------------------------------------------------------- what is shipped
